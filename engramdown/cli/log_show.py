@@ -442,6 +442,7 @@ def found_lines(hits: Iterable[Hit]) -> list[Line]:
             (speaks(hit.role, hit.name), _STYLES.get(hit.role, "strong")),
             "  ",
             " ".join(hit.snippet.split()),
+            (f"  (outdated: see {hit.newer})" if hit.newer else "", "dim"),
             hang=_ANSWER,
         )
         for hit in hits

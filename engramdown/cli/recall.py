@@ -112,7 +112,7 @@ def _finder(place: Place, cortex: Cortex) -> Finder | None:
 
 
 def _lines(results: Found) -> list[Line]:
-    lines = hit_lines(results.memories, folded=not process.is_terminal(sys.stdout))
+    lines = hit_lines(results.memories, results.newer, folded=not process.is_terminal(sys.stdout))
     if results.episodes:
         from engramdown.cli.log_show import found_lines
 
@@ -130,7 +130,13 @@ def _lines(results: Found) -> list[Line]:
 
 def _data(results: Found, where: views.Folders) -> dict[str, Any]:
     data: dict[str, Any] = {
-        "memories": [views.entry_data(entry, where) for entry in results.memories],
+        "memories": [
+            {
+                **views.entry_data(entry, where),
+                **({"newer": results.newer[entry.id]} if entry.id in results.newer else {}),
+            }
+            for entry in results.memories
+        ],
         "episodes": [views.hit_data(hit) for hit in results.episodes],
     }
     if results.journal or results.working:

@@ -71,12 +71,18 @@ def ambiguous(prefix: str) -> str:
 # ---- for a person ----
 
 
-def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:
-    """Return one line per memory with its place, id and text; ``folded`` keeps it to one row."""
+def hit_lines(
+    entries: Iterable[Entry], newer: Mapping[str, str], *, folded: bool = False
+) -> list[Line]:
+    """Return one line per memory with its place, id and text, and which one replaces it.
+
+    ``folded`` keeps it to one row.
+    """
     lines = []
     for entry in entries:
         text = one_line(entry.text) if folded else entry.text
-        kind = (f"  ({entry.kind}, {entry.scope})", "dim")
+        outdated = f", outdated: see {newer[entry.id]}" if entry.id in newer else ""
+        kind = (f"  ({entry.kind}, {entry.scope}{outdated})", "dim")
         where = (place(entry), "where"), "  ", (entry.id, "id"), "  "
         lines.append(line(*where, text, *beside(entry.comments), kind, hang=4))
     return lines
@@ -250,7 +256,7 @@ def proposal_data(proposal: Proposal, folders: Folders) -> dict[str, Any]:
 def hit_data(hit: Hit) -> dict[str, Any]:
     """Return a line of a transcript that matches."""
     facts = pick(hit, "session seq time role name text snippet score")
-    return {"pointer": str(hit.pointer), **facts}
+    return {"pointer": str(hit.pointer), **facts, **({"newer": hit.newer} if hit.newer else {})}
 
 
 def step_data(step: Step, scope: str) -> dict[str, Any]:

@@ -7,9 +7,10 @@ memories. A journal that does not exist costs a look at its folder. It only read
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import today
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from engramdown.recall.finder import Finder
     from engramdown.recall.query import Context, Hit, Message, Mode
 
-_ALL: Final = 1 << 62
 _DAYS: Final = 5
 _NOTES: Final = 3
 
@@ -70,6 +70,7 @@ class Found(NamedTuple):
         notes: What could not be asked, and why.
         journal: Sections of the journal, the best first; five at most.
         working: Notes on sessions, the best first; three at most.
+        newer: By the id of a memory that is outdated, the id of the one that says so.
     """
 
     memories: list[Entry]
@@ -77,6 +78,7 @@ class Found(NamedTuple):
     notes: tuple[str, ...] = ()
     journal: tuple[Match, ...] = ()
     working: tuple[NoteMatch, ...] = ()
+    newer: Mapping[str, str] = MappingProxyType({})
 
     def __bool__(self) -> bool:
         """Whether anything was found."""
@@ -93,16 +95,18 @@ def search_all(notebooks: Notebooks, asked: Asked, episodes: Finder | None) -> F
     past = notebooks.scopes.past
     first, last = _days(asked)
     is_memory = not asked.session and not asked.role
-    memories = _memories(notebooks.scopes, asked, first, last) if is_memory else []
+    memories, newer = _memories(notebooks.scopes, asked, first, last) if is_memory else ([], {})
     if past is not None:
         asked = asked._replace(until=past.when)
         first, last = _days(asked)
     days, noted, troubles = ([], [], []) if asked.role else _written(notebooks, asked, first, last)
+    if is_memory and notebooks.scopes.lane_off:
+        troubles = [notebooks.scopes.lane_off, *troubles]
     hits: list[Hit] = []
     if episodes is not None:
         found = episodes.recall(**{**asked._asdict(), "role": asked.role or None})
         hits, troubles = list(found), [*found.notes, *troubles]
-    return Found(memories, hits, tuple(troubles), tuple(days), tuple(noted))
+    return Found(memories, hits, tuple(dict.fromkeys(troubles)), tuple(days), tuple(noted), newer)
 
 
 def _days(asked: Asked) -> tuple[str, str]:
@@ -118,7 +122,11 @@ def _days(asked: Asked) -> tuple[str, str]:
     return first, last
 
 
-def _memories(scopes: Scopes, asked: Asked, first: str, last: str) -> list[Entry]:
+def _memories(
+    scopes: Scopes, asked: Asked, first: str, last: str
+) -> tuple[list[Entry], dict[str, str]]:
+    """Return the memories that fit, and by which of them others are replaced."""
+    newer: dict[str, str] = {}
     # Without words everything is meant that is of the time that was asked for.
     is_any = not asked.query.strip() and bool(first or last)
     if asked.mode == "exact" or is_any:
@@ -128,10 +136,13 @@ def _memories(scopes: Scopes, asked: Asked, first: str, last: str) -> list[Entry
         found = [each for each in memories if (wanted or is_any) and wanted in each.text.casefold()]
         found.sort(key=lambda entry: entry.ts, reverse=True)
     else:
-        found = scopes.recall(asked.query, limit=_ALL)
+        hits = scopes.recall_hits(asked.query)
+        found = [hit.entry for hit in hits]
+        newer = {hit.entry.id: hit.newer for hit in hits if hit.newer}
     if first or last:
         found = [each for each in found if each.ts and first <= each.ts <= (last or each.ts)]
-    return found[: max(asked.limit, 0)]
+    found = found[: max(asked.limit, 0)]
+    return found, {each.id: newer[each.id] for each in found if each.id in newer}
 
 
 def _written(
@@ -341,10 +352,13 @@ def _size(text: str) -> int:
 # ---- how it is quoted ----
 
 
-def memory_rows(entries: Iterable[Entry], citations: Citations) -> Iterator[str]:
-    """Yield memories, a line each, with the id by which it can be forgotten."""
+def memory_rows(
+    entries: Iterable[Entry], newer: Mapping[str, str], citations: Citations
+) -> Iterator[str]:
+    """Yield memories, a line each, with its id, and that of one that says that it is outdated."""
     for entry in entries:
-        facts = filter(None, (entry.kind, entry.scope, entry.ts, f"id {entry.id}"))
+        outdated = f"outdated: see {newer[entry.id]}" if entry.id in newer else ""
+        facts = filter(None, (entry.kind, entry.scope, entry.ts, f"id {entry.id}", outdated))
         mark = citations.told(entry).removeprefix(entry.text)
         yield f"- {flat(entry.text, PIECE)} ({', '.join(facts)}){mark}"
 
@@ -352,7 +366,9 @@ def memory_rows(entries: Iterable[Entry], citations: Citations) -> Iterator[str]
 def head(said: Hit | Message) -> str:
     """Say where, when and by whom something was said."""
     who = f"{said.role} {flat(said.name, PIECE)}" if said.name else said.role
-    return f"{said.session}#{said.seq} {said.time[:16].replace('T', ' ')} {who}"
+    newer = getattr(said, "newer", "")
+    outdated = f" (outdated: see {newer})" if newer else ""
+    return f"{said.session}#{said.seq} {said.time[:16].replace('T', ' ')} {who}{outdated}"
 
 
 def flat(text: str, size: int) -> str:

@@ -589,7 +589,7 @@ def _found_rows(found: Found, citations: Citations) -> Iterator[str]:
     yield LABEL
     if found.memories:
         yield "\nRemembered:"
-        yield from memory_rows(found.memories, citations)
+        yield from memory_rows(found.memories, found.newer, citations)
     if found.journal:
         yield "\nJournal:"
         yield from map(_day_row, found.journal)
@@ -658,7 +658,7 @@ def recall_topic(cortex: Parts, given: TopicArguments, _: object) -> _Told:
         if (left := len(found) - _LESSONS) > 0:
             rows.append(f"({left} older ones; recall finds them)")
         cortex.scopes.count("recalled", found[-_LESSONS:])
-        rows += memory_rows(found[-_LESSONS:], cortex.scopes.citations())
+        rows += memory_rows(found[-_LESSONS:], {}, cortex.scopes.citations())
         return "\n".join(rows), ()
     known = cortex.scopes.topics()
     names = [f"{flat(name, PIECE)} ({known[name]})" for name in sorted(known)]

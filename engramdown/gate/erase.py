@@ -56,7 +56,7 @@ _GOES_ON: Final = "The next command that opens memory finishes the erasure."
 # Files that are handled elsewhere, or hold no readable words.
 _HANDLED: Final = frozenset({"history.jsonl", NOTE, f"{NOTE}.part", "erased"})
 _INDEXES: Final = ("index.", "vectors.")
-_DIGESTS: Final = ("pulled.json", "given.json", "refused-")
+_DIGESTS: Final = ("pulled.json", "given.json", "refused-", "memories.sqlite")
 _DIGESTED: Final = re.compile(rb'("digest": ?")([0-9a-f]{8,64})(")')
 _HAND: Final = "~_"
 _HEADINGS: Final = ("", "## Always\n\n", "## Never\n\n", "## When\n\n")
@@ -510,7 +510,7 @@ class _Eraser:
         left = []
         for path, rest in self._others():
             if rest[0] == "cache" and rest[-1].startswith(_DIGESTS):
-                self.disk.unlink(path)  # digests of memories
+                self.disk.unlink(path)  # digests or vectors of memories
             elif rest == ("sleep.jsonl",):
                 _mask(path, lambda data: _DIGESTED.sub(_cross_out, data))
             elif not self._holds(path, rest):

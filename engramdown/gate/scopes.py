@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from engramdown.gate.gate import Decision
     from engramdown.gate.intake import Intake, Receipt, Waiting
     from engramdown.gate.past import Past
-    from engramdown.recall.memories import MemoryIndex
+    from engramdown.recall.memories import Hit, MemoryIndex
+    from engramdown.recall.vectors import MemoryLane
     from engramdown.storage.usage import Used
 
 T = TypeVar("T")
@@ -66,6 +67,7 @@ class Scopes:
         model: A language model, its name, or ``None`` for the configured one.
         settings: The configuration.
         closed: Why the project can only be read, or ``""``.
+        lane_off: Why the last recall found memories by their words alone, or ``""``.
         rehearsing: Whether changes are only recorded, and nothing is written.
         past: The earlier moment at which memory is shown, or ``None``.
     """
@@ -95,6 +97,8 @@ class Scopes:
         self._hear: Callable[[], Callable[[list[Receipt]], None] | None] | None = None
         self._card_callbacks: list[Callable[[Card], object]] = []
         self._index: tuple[list[Entry], MemoryIndex] | None = None
+        self._lanes: dict[Path, MemoryLane] = {}
+        self.lane_off = ""
 
     @classmethod
     def open(
@@ -225,13 +229,58 @@ class Scopes:
 
         See :meth:`engramdown.Cortex.recall`.
         """
-        from engramdown.recall.memories import MemoryIndex
+        found = self.recall_hits(query)[: max(limit, 0)]
+        if self.lane_off:
+            self.tell(self.lane_off)
+        return [hit.entry for hit in found]
 
-        entries = [entry for store in self._both for entry in self.readable(store)]
+    def recall_hits(self, query: str) -> list[Hit]:
+        """Return everything that fits ``query``, the best first, and what of it is outdated.
+
+        If embeddings cannot be used, :attr:`lane_off` says why.
+        """
+        from engramdown.recall.memories import Hit, MemoryIndex
+
+        by_store = [self.readable(store) for store in self._both]
+        entries = [entry for found in by_store for entry in found]
         if self._index is None or self._index[0] != entries:
             self._index = (entries, MemoryIndex(entries))
-        hits = self._index[1].search(query, self.day())
-        return [hit.entry for hit in hits[: max(limit, 0)]]
+        found = self._index[1].search(query, self.day())
+        if self.past or not (self.settings.episodes.embedder and query.strip()):
+            return found
+        by_words = {hit.position: hit for hit in found}
+        best = self._by_meaning_too(query, by_store, list(by_words))
+        return [by_words.get(at) or Hit(entries[at], 0.0, at) for at in best]
+
+    def _by_meaning_too(
+        self, query: str, by_store: Sequence[Sequence[Entry]], by_words: list[int]
+    ) -> list[int]:
+        """Return places among the entries, the best first, by words and by meaning.
+
+        If embeddings cannot be used, the words alone count.
+        """
+        from engramdown.models.embedders import EmbeddingError
+        from engramdown.recall.vectors import POOL, MemoryLane, fused, reason_of
+
+        near: list[float] = []
+        self.lane_off = ""
+        try:
+            for store, entries in zip(self._both, by_store, strict=True):
+                if isinstance(store, Hippocampus) and not (self.closed and store.scope != "global"):
+                    if store.root not in self._lanes:
+                        own = self.settings.of(store.scope).episodes
+                        self._lanes[store.root] = MemoryLane(store.root, own)
+                    near += self._lanes[store.root].near(query, [each.text for each in entries])
+                else:
+                    near += [0.0] * len(entries)
+        except EmbeddingError as error:
+            self.lane_off = reason_of(error)
+            return by_words
+        nearest = sorted(
+            (at for at, score in enumerate(near) if score > 0), key=lambda at: -near[at]
+        )
+        scores = fused(by_words, nearest[:POOL])
+        return sorted(scores, key=lambda at: (-scores[at], at))
 
     def recall_topic(self, topic: str) -> list[Entry]:
         """Return the lessons of a topic that a model may see, global ones first, in file order.

@@ -21,11 +21,12 @@ from engramdown.errors import StoreError
 from engramdown.language.dates import Anchor, Span, read_anchor, read_dates, spans_from
 from engramdown.language.snippets import LONGEST, find, shortened, snippet, where
 from engramdown.language.terms import tokens
+from engramdown.language.updates import newer_first
 from engramdown.recall import lines
 from engramdown.recall.index_file import IndexFile
 from engramdown.recall.lines import Line, Unusable
 from engramdown.recall.query import Context, Hit, Hits, Message, Mode, Wanted, read_query
-from engramdown.recall.ranking import REREAD, Place, best, lists_of, reread
+from engramdown.recall.ranking import REREAD, Place, Ranked, best, lists_of, reread
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import SUFFIX
@@ -129,13 +130,20 @@ class Recall:
         texts = {key: said[key].text for key in first[:REREAD]}
         words = (word for term in query.terms for word in term.words)
         stems = frozenset(stem for word in words for stem in tokens(word))
+        again = reread(query, ranked, texts)
+        order, newer = _newer_first(again, texts)
         hits = []
-        for key, score, _ in reread(query, ranked, texts)[:limit]:
+        for place in order[:limit]:
+            key = again[place].key
             shown = said[key].text
             if len(shown) > LONGEST:
                 shown = snippet(shown, *where(shown, stems))
             session = index.name(places[key].chunk.session)
-            hits.append(_hit(session, said[key], shown, score))
+            hit = _hit(session, said[key], shown, again[place].score)
+            if (other := newer.get(place)) is not None:
+                name = index.name(places[again[other].key].chunk.session)
+                hit = hit._replace(newer=f"{name}#{said[again[other].key].seq}")
+            hits.append(hit)
         return hits
 
     def _spans(self, index: Index, anchor: Anchor, wanted: Wanted) -> tuple[Span, ...]:
@@ -246,6 +254,15 @@ class Recall:
         text, truncated = shortened(episode.text)
         said = (episode.seq, episode.ts, episode.role, episode.name)
         return Message(moment.session, *said, text, truncated)
+
+
+def _newer_first(
+    ranked: Sequence[Ranked], texts: Mapping[int, str]
+) -> tuple[list[int], dict[int, int]]:
+    """Return the places of hits, that before which says that they are outdated, and which are."""
+    told = [(f"{one.mark.at:020.6f}", texts[one.key]) for one in ranked if one.key in texts]
+    order, newer = newer_first(told)
+    return [*order, *range(len(order), len(ranked))], newer
 
 
 def _lines_of(index: Index, wanted: Wanted) -> Iterator[tuple[Moment, Place]]:

@@ -349,6 +349,7 @@ class Hit(NamedTuple):
         text: What the line says.
         snippet: The piece of it around what was found.
         score: How well it answers; comparable within one recall only.
+        newer: Where somebody says that it is outdated, ``<session>#<seq>``, or ``""``.
     """
 
     session: str
@@ -359,6 +360,7 @@ class Hit(NamedTuple):
     text: str
     snippet: str
     score: float
+    newer: str = ""
 
     @property
     def pointer(self) -> Pointer:

@@ -32,10 +32,11 @@ from functools import cache
 from heapq import nlargest
 from itertools import takewhile
 from math import log
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from engramdown.language.dates import Dates
 from engramdown.language.terms import speaking, spelt, stem, tokens, words
+from engramdown.recall.kindred import kindred
 from engramdown.recall.lines import CHUNK, SPEAKERS, Chunk, second_of
 from engramdown.recall.query import Query, Wanted, asks, says, says_name, statement_share
 from engramdown.transcripts.episode import ROLES
@@ -345,6 +346,9 @@ _HOUR: Final = 3600
 # Lines of a list, for each chunk that is reached, that are sooner looked at than looked up.
 _SHORT: Final = 16
 
+# What a word counts that stands for one that is in no line.
+_STANDS_FOR: Final = 0.5
+
 # The keys of the lines that hold a term: a list for each way to say it.
 Lists = Sequence[Sequence[int]]
 
@@ -437,6 +441,7 @@ def best(index: Index, query: Query, wanted: Wanted) -> tuple[list[Ranked], dict
     This is done without reading the lines. The keys are the same however the index
     came by the lines: sessions are numbered here by their names.
     """
+    query = _with_stand_ins(index, query)
     terms = [lists_of(index, term.words) for term in query.terms]
     holders = [min(sum(map(len, lists)), index.total) for lists in terms]
     worth = worths(query, holders, index.total)
@@ -454,7 +459,28 @@ def best(index: Index, query: Query, wanted: Wanted) -> tuple[list[Ranked], dict
     return rank(query, evidence, places), places
 
 
-def lists_of(index: Index, words: Iterable[str]) -> Lists:
+def _with_stand_ins(index: Index, query: Query) -> Query:
+    """Return a question with other words where nobody ever said half of its own or more."""
+    unsaid = [term for term in query.terms if not any(lists_of(index, term.words))]
+    if 2 * len(unsaid) < len(query.terms):
+        return query
+    stand_ins = {
+        term: term._replace(words=tuple(words), weight=term.weight * _STANDS_FOR)
+        for term in unsaid
+        if (words := dict.fromkeys(word for form in term.stems for word in kindred(form)))
+    }
+    return query._replace(terms=tuple(stand_ins.get(term, term) for term in query.terms))
+
+
+class Keys(Protocol):
+    """What knows where words stand."""
+
+    def keys(self, word: str) -> Sequence[int]:
+        """Return the keys of the lines that hold a form of ``word``."""
+        ...
+
+
+def lists_of(index: Keys, words: Iterable[str]) -> Lists:
     """Return the keys of the lines with any of ``words``: a list for each word."""
     lists: list[Sequence[int]] = []
     # Words with one stem have one list.

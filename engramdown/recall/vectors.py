@@ -24,7 +24,7 @@ from itertools import pairwise
 from math import isfinite, sqrt
 from operator import mul
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.forks import unforked
@@ -34,6 +34,7 @@ from engramdown.recall.episodes import Recall
 from engramdown.recall.lines import SPEAKERS, Line, read_lines
 from engramdown.recall.query import Hit, Hits, Mode, Wanted, nameless
 from engramdown.secrets.redaction import redact
+from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes
 from engramdown.transcripts.episode import ROLES, Episode, read_line
@@ -189,6 +190,7 @@ def digest_of(text: str) -> bytes:
 
 
 FILE: Final = "vectors.sqlite"
+OF_MEMORIES: Final = "memories.sqlite"
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS vectors(
     model TEXT, digest BLOB, vector BLOB, PRIMARY KEY(model, digest)
@@ -205,11 +207,11 @@ _Answer = TypeVar("_Answer")
 
 
 class Vectors:
-    """The vectors of one scope."""
+    """The vectors of one scope: of its transcripts, or of its memories."""
 
-    def __init__(self, cache: Path, disk: Disk) -> None:
-        """Keep vectors in the folder ``cache``; nothing is read yet."""
-        self._path = cache / FILE
+    def __init__(self, cache: Path, disk: Disk, file: str = FILE) -> None:
+        """Keep vectors in a file in the folder ``cache``; nothing is read yet."""
+        self._path = cache / file
         self._disk = disk
 
     def question(self, model: str, digest: bytes) -> bytes | None:
@@ -251,7 +253,7 @@ class Vectors:
 
     def remove(self) -> None:
         """Remove the file; it may be gone."""
-        for name in (FILE, f"{FILE}-journal"):
+        for name in (self._path.name, f"{self._path.name}-journal"):
             self._disk.unlink(self._path.with_name(name))
 
     def _change(self, *statements: tuple[str, Iterable[tuple[object, ...]]]) -> None:
@@ -303,68 +305,52 @@ _BLOCK: Final = 2_048
 _SHOWN: Final = 200
 
 
-class VectorRecall(Recall):
-    """Recall by words and by meaning."""
+class Embedded(Protocol):
+    """A text that may have a vector."""
 
-    def __init__(
-        self, folder: Path, cache: Path, disk: Disk, embedder: Embedder | str, seconds: float
-    ) -> None:
-        """Look in ``folder``, with an index and vectors in ``cache``.
+    @property
+    def digest(self) -> bytes:
+        """The digest of the text, as a model is shown it."""
+        ...
+
+
+_Text = TypeVar("_Text", bound=Embedded)
+
+
+class Lane:
+    """What finds texts by meaning: an embedder, and the vectors that it made so far."""
+
+    def __init__(self, vectors: Vectors, embedder: Embedder | str, seconds: float) -> None:
+        """Keep vectors in a file.
 
         Args:
-            folder: Where the transcripts are.
-            cache: Where what can be made again is kept.
-            disk: What transcripts are read with.
+            vectors: The file.
             embedder: What makes the vectors, or the setting that names it.
             seconds: How long a question may wait for them.
         """
-        super().__init__(folder, cache, disk)
+        self._vectors = vectors
         self._embedder = embedder
         self._seconds = seconds
-        self._spoken = Spoken(folder, disk)
-        self._vectors = Vectors(cache, disk)
         self._working: threading.Thread | None = None
         self._until = 0.0
         self._left = 0
 
-    def __call__(self, query: str, limit: int, mode: Mode, wanted: Wanted) -> Hits:
-        """Return at most ``limit`` hits, as :class:`Recall` does; ``exact`` is for words alone."""
-        if mode == "exact" or limit <= 0 or not query.strip():
-            return super().__call__(query, limit, mode, wanted)
-        hits = super().__call__(query, max(limit, POOL), mode, wanted)
-        try:
-            # A speaker's name is in what others say to them, and hardly ever in their own words.
-            asked = nameless(query, {hit.name for hit in hits if hit.role in ("user", "assistant")})
-            near = self._in_time(lambda: self._near(asked, wanted))
-        except EmbeddingError as error:
-            found = Hits(hits[:limit])
-            reason = " ".join(redact(str(error)).split())[:_SHOWN]
-            found.notes = (f"embeddings are off for this recall: {reason}",)
-            return found
-        by_words = {(hit.session, hit.seq): hit for hit in hits}
-        by_meaning = {(each.session, each.seq): each for each in near}
-        both = Hits()
-        for place, score in fused(list(by_words), list(by_meaning)).items():
-            hit = by_words.get(place) or self._hit(by_meaning[place])
-            if hit is not None:
-                both.append(hit._replace(score=score))
-        # Each key in turn, as sorting is stable: by place, the newest first, the best first.
-        both.sort(key=lambda hit: (hit.session, hit.seq))
-        both.sort(key=lambda hit: hit.time, reverse=True)
-        both.sort(key=lambda hit: hit.score, reverse=True)
-        return Hits(both[:limit])
+    def nearness(
+        self,
+        query: str,
+        look: Callable[[Callable[[], None]], tuple[set[bytes], Sequence[_Text]]],
+        read: Callable[[Sequence[_Text]], list[str]],
+    ) -> tuple[Sequence[_Text], dict[bytes, float]]:
+        """Return the texts that are asked, and how near each is to ``query``, by its digest.
 
-    def _hit(self, utterance: Utterance) -> Hit | None:
-        episode = self._spoken.episode(utterance)
-        if episode is None:
-            return None
-        said = (episode.seq, episode.ts, ROLES[utterance.role], episode.name, episode.text)
-        return Hit(utterance.session, *said, snippet(episode.text, 0, 0), 0.0)
+        It is done on a thread that can be left behind.
 
-    # ---- in time ----
-
-    def _in_time(self, job: Callable[[], list[Utterance]]) -> list[Utterance]:
-        """Return what ``job`` returns, on a thread that can be left behind.
+        Args:
+            query: The question.
+            look: Returns the digests of all texts there are, of which others lose their vectors,
+                and the texts that are asked, those first that get a vector first. It is given
+                what to call now and then; that raises when the time is up.
+            read: Returns what such texts say.
 
         Raises:
             EmbeddingError: If it fails, or takes too long; a model cannot be interrupted.
@@ -372,11 +358,11 @@ class VectorRecall(Recall):
         if self._working is not None and self._working.is_alive():
             raise EmbeddingError("they are still busy with the previous question")
         self._until, self._left = time.monotonic() + self._seconds, 0
-        done: Future[list[Utterance]] = Future()
+        done: Future[tuple[Sequence[_Text], dict[bytes, float]]] = Future()
 
         def settle() -> None:
             try:
-                done.set_result(job())
+                done.set_result(self._near(query, look, read))
             except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
                 done.set_exception(error)
 
@@ -400,8 +386,12 @@ class VectorRecall(Recall):
 
     # ---- on the thread ----
 
-    def _near(self, query: str, wanted: Wanted) -> list[Utterance]:
-        """Return what is nearest to ``query``, the nearest first."""
+    def _near(
+        self,
+        query: str,
+        look: Callable[[Callable[[], None]], tuple[set[bytes], Sequence[_Text]]],
+        read: Callable[[Sequence[_Text]], list[str]],
+    ) -> tuple[Sequence[_Text], dict[bytes, float]]:
         if isinstance(self._embedder, str):
             self._embedder = open_embedder(self._embedder, self._seconds)
         embedder = self._embedder
@@ -409,17 +399,9 @@ class VectorRecall(Recall):
         if question is None:
             (question,) = _embed(embedder, [shown_to_model(query)])
             self._vectors.keep_question(embedder.name, digest_of(query), question)
-        said = self._spoken.all(self._tick)
-        asked = [
-            each
-            for each in said
-            if not each.hidden and wanted.session in {"", each.session}
-            if wanted.takes(each.role, each.ts)
-        ]
-        scores = self._known(embedder.name, question, {each.digest for each in said})
-        scores |= self._made(embedder, question, asked, scores)
-        asked.sort(key=lambda each: (-scores[each.digest], -each.ts, each.session, each.seq))
-        return asked[:POOL]
+        digests, asked = look(self._tick)
+        scores = self._known(embedder.name, question, digests)
+        return asked, scores | self._made(embedder, question, asked, scores, read)
 
     def _known(self, model: str, question: bytes, said: set[bytes]) -> dict[bytes, float]:
         """Return the scores of texts with a vector, by digest; drop vectors of unsaid texts."""
@@ -447,22 +429,18 @@ class VectorRecall(Recall):
         self,
         embedder: Embedder,
         question: bytes,
-        asked: Iterable[Utterance],
+        asked: Iterable[_Text],
         known: dict[bytes, float],
+        read: Callable[[Sequence[_Text]], list[str]],
     ) -> dict[bytes, float]:
         """Return the scores of the texts that had no vector, and keep their vectors."""
-        missing = {each.digest: each for each in asked if each.digest not in known}
-        newest = sorted(missing.values(), key=lambda each: -each.ts)
+        missing = list({each.digest: each for each in asked if each.digest not in known}.values())
         scores: dict[bytes, float] = {}
-        for first in range(0, len(newest), _BATCH):
-            self._left = len(newest) - first
+        for first in range(0, len(missing), _BATCH):
+            self._left = len(missing) - first
             self._tick()
-            batch = newest[first : first + _BATCH]
-            episodes = [self._spoken.episode(each) for each in batch]
-            texts = [shown_to_model(episode.text) for episode in episodes if episode is not None]
-            if len(texts) != len(batch):
-                raise EmbeddingError("a transcript changed meanwhile")
-            made = _embed(embedder, texts)
+            batch = missing[first : first + _BATCH]
+            made = _embed(embedder, [shown_to_model(text) for text in read(batch)])
             pairs = [(each.digest, vector) for each, vector in zip(batch, made, strict=True)]
             self._vectors.keep(embedder.name, pairs)
             if len(made[0]) != len(question):
@@ -471,6 +449,131 @@ class VectorRecall(Recall):
                 raise EmbeddingError("the vectors of the model have another length than before")
             scores |= _scored(question, pairs)
         return scores
+
+
+def reason_of(error: EmbeddingError) -> str:
+    """Return the note about why embeddings were not used."""
+    reason = " ".join(redact(str(error)).split())[:_SHOWN]
+    return f"embeddings are off for this recall: {reason}"
+
+
+class VectorRecall(Recall):
+    """Recall by words and by meaning."""
+
+    def __init__(
+        self, folder: Path, cache: Path, disk: Disk, embedder: Embedder | str, seconds: float
+    ) -> None:
+        """Look in ``folder``, with an index and vectors in ``cache``.
+
+        Args:
+            folder: Where the transcripts are.
+            cache: Where what can be made again is kept.
+            disk: What transcripts are read with.
+            embedder: What makes the vectors, or the setting that names it.
+            seconds: How long a question may wait for them.
+        """
+        super().__init__(folder, cache, disk)
+        self._spoken = Spoken(folder, disk)
+        self._lane = Lane(Vectors(cache, disk), embedder, seconds)
+
+    def __call__(self, query: str, limit: int, mode: Mode, wanted: Wanted) -> Hits:
+        """Return at most ``limit`` hits, as :class:`Recall` does; ``exact`` is for words alone."""
+        if mode == "exact" or limit <= 0 or not query.strip():
+            return super().__call__(query, limit, mode, wanted)
+        hits = super().__call__(query, max(limit, POOL), mode, wanted)
+        try:
+            # A speaker's name is in what others say to them, and hardly ever in their own words.
+            asked = nameless(query, {hit.name for hit in hits if hit.role in ("user", "assistant")})
+            near = self._near(asked, wanted)
+        except EmbeddingError as error:
+            found = Hits(hits[:limit])
+            found.notes = (reason_of(error),)
+            return found
+        by_words = {(hit.session, hit.seq): hit for hit in hits}
+        by_meaning = {(each.session, each.seq): each for each in near}
+        both = Hits()
+        for place, score in fused(list(by_words), list(by_meaning)).items():
+            hit = by_words.get(place) or self._hit(by_meaning[place])
+            if hit is not None:
+                both.append(hit._replace(score=score))
+        # Each key in turn, as sorting is stable: by place, the newest first, the best first.
+        both.sort(key=lambda hit: (hit.session, hit.seq))
+        both.sort(key=lambda hit: hit.time, reverse=True)
+        both.sort(key=lambda hit: hit.score, reverse=True)
+        return Hits(both[:limit])
+
+    def _hit(self, utterance: Utterance) -> Hit | None:
+        episode = self._spoken.episode(utterance)
+        if episode is None:
+            return None
+        said = (episode.seq, episode.ts, ROLES[utterance.role], episode.name, episode.text)
+        return Hit(utterance.session, *said, snippet(episode.text, 0, 0), 0.0)
+
+    def _near(self, query: str, wanted: Wanted) -> list[Utterance]:
+        """Return what is nearest to ``query``, the nearest first."""
+
+        def look(tick: Callable[[], None]) -> tuple[set[bytes], list[Utterance]]:
+            said = self._spoken.all(tick)
+            asked = [
+                each
+                for each in said
+                if not each.hidden and wanted.session in {"", each.session}
+                if wanted.takes(each.role, each.ts)
+            ]
+            asked.sort(key=lambda each: -each.ts)
+            return {each.digest for each in said}, asked
+
+        asked, scores = self._lane.nearness(query, look, self._texts)
+        best = sorted(asked, key=lambda a: (-scores[a.digest], -a.ts, a.session, a.seq))
+        return best[:POOL]
+
+    def _texts(self, batch: Sequence[Utterance]) -> list[str]:
+        """Return what lines say.
+
+        Raises:
+            EmbeddingError: If one is another line by now.
+        """
+        episodes = [self._spoken.episode(each) for each in batch]
+        if None in episodes:
+            raise EmbeddingError("a transcript changed meanwhile")
+        return [episode.text for episode in episodes if episode is not None]
+
+
+class MemoryLane:
+    """Finds the memories of one scope by their meaning."""
+
+    def __init__(
+        self, root: Path, settings: EpisodeSettings, embedder: Embedder | None = None
+    ) -> None:
+        """Keep vectors in the ``cache`` of the scope's folder ``root``.
+
+        Args:
+            root: The folder.
+            settings: What names the embedder, and how long it may take.
+            embedder: What makes the vectors instead of what is named.
+        """
+        vectors = Vectors(root / changes.CACHE, Disk(durable=False), OF_MEMORIES)
+        self._lane = Lane(vectors, embedder or settings.embedder, settings.embedder_timeout)
+
+    def near(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return how near each of ``texts``, which are all memories of the scope, is to ``query``.
+
+        Raises:
+            EmbeddingError: If embeddings cannot be used for this question.
+        """
+        told = [_Told(digest_of(text), text) for text in texts]
+        digests = {each.digest for each in told}
+        _, scores = self._lane.nearness(
+            query, lambda _: (digests, told), lambda batch: [each.text for each in batch]
+        )
+        return [scores[each.digest] for each in told]
+
+
+class _Told(NamedTuple):
+    """A memory, as :class:`Lane` is given it."""
+
+    digest: bytes
+    text: str
 
 
 def forget_unsaid(folder: Path, cache: Path, disk: Disk) -> None:

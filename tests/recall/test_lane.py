@@ -13,11 +13,15 @@ from typing import Any
 
 import pytest
 
+from engramdown.engram import Engram
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.gate.erase import erase
+from engramdown.gate.scopes import Scopes
+from engramdown.hippocampus import Hippocampus
 from engramdown.recall import vectors as lane
 from engramdown.recall.query import Hits
 from engramdown.recall.vectors import FILE, Vectors, digest_of, packed
-from engramdown.settings import EpisodeSettings
+from engramdown.settings import EpisodeSettings, Settings
 from engramdown.storage.disk import Disk
 from tests.episodes.endpoint import Endpoint, FakeEmbedder, serving, vector_of
 from tests.episodes.transcripts import append, line, write
@@ -64,7 +68,8 @@ def plain(root: Path, query: str, **more: Any) -> Hits:  # noqa: ANN401 - JSON
 
 
 def test_what_means_the_same_is_found(root: Path, embedder: FakeEmbedder) -> None:
-    assert pointers(plain(root, "blue ship")) == []
+    assert pointers(plain(root, "blue")) == []
+    assert pointers(ask(root, embedder, "blue"))[0] == "lake#1"
     hits = ask(root, embedder, "blue ship")
     assert hits.notes == ()
     assert pointers(hits)[:2] == ["lake#1", "road#2"]
@@ -394,3 +399,60 @@ def test_without_an_embedder_nothing_of_it_is_imported(
 def test_off_is_the_default() -> None:
     assert EpisodeSettings().embedder == ""
     assert {"embedder", "embedder_timeout"} <= set(EpisodeSettings._fields)
+
+
+# ---- memories ----
+
+
+@pytest.fixture
+def remembering(tmp_path: Path) -> Iterator[tuple[Scopes, FakeEmbedder]]:
+    embedder = FakeEmbedder()
+    scopes = scopes_in(tmp_path, "fake")
+    told = [("The vessel was azure", "project"), ("A hound barked", "project")]
+    told += [("My automobile broke", "global")]
+    scopes.encode([Engram(text, "lesson", scope) for text, scope in told])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lane, "open_embedder", lambda *_: embedder)
+        yield scopes, embedder
+
+
+def scopes_in(root: Path, embedder: str) -> Scopes:
+    settings = Settings(episodes=EpisodeSettings(embedder=embedder))
+    stores = Hippocampus(root / "home", "global"), Hippocampus(root / "project")
+    return Scopes(*stores, settings=settings)
+
+
+def test_memories_are_found_by_meaning_too(
+    remembering: tuple[Scopes, FakeEmbedder], tmp_path: Path
+) -> None:
+    scopes, embedder = remembering
+    assert scopes_in(tmp_path, "").recall("What is blue?") == []
+    assert scopes.recall("What is blue?")[0].text == "The vessel was azure"
+    assert embedder.texts.count("A hound barked") == 1
+    scopes.forget(scopes.recall("dog")[0].id)
+    assert "A hound barked" not in [each.text for each in scopes.recall("dog")]
+    assert vectors_of(tmp_path / "project") == {digest_of("The vessel was azure")}
+    assert vectors_of(tmp_path / "home") == {digest_of("My automobile broke")}
+
+
+def test_an_embedder_that_fails_leaves_memories_to_words(
+    remembering: tuple[Scopes, FakeEmbedder],
+) -> None:
+    scopes, embedder = remembering
+    embedder.error = RuntimeError("no power")
+    assert [each.text for each in scopes.recall("hound")] == ["A hound barked"]
+    assert scopes.notices() == [f"{OFF}RuntimeError: no power"]
+
+
+def test_erasing_removes_the_vectors_of_memories(
+    remembering: tuple[Scopes, FakeEmbedder], tmp_path: Path
+) -> None:
+    scopes, _ = remembering
+    (gone,) = scopes.recall("hound", limit=1)
+    erase(scopes.stores, Settings(), [gone.id])
+    assert not (tmp_path / "project" / "cache" / lane.OF_MEMORIES).exists()
+
+
+def vectors_of(root: Path) -> set[bytes]:
+    with closing(sqlite3.connect(root / "cache" / lane.OF_MEMORIES)) as file:
+        return {digest for (digest,) in file.execute("SELECT digest FROM vectors")}

@@ -14,6 +14,7 @@ from hypothesis import given
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
+from engramdown.language.words import STOP_WORDS
 from engramdown.recall import index, memories
 from engramdown.recall.memories import HALF_LIFE, MemoryIndex
 from tests.cortex.entries import any_entries, any_text, entry
@@ -180,13 +181,57 @@ def test_an_index_that_a_child_process_inherits_leaves_the_connection_to_its_par
 
 
 def test_a_word_finds_longer_ones_only_where_nothing_else_is_found() -> None:
-    texts = ["Run the linter before pushing", "Linters and formatters run in CI", "Use uv"]
-    entries = [
-        Entry(id=str(at), text=text, kind="lesson", scope="project")
-        for at, text in enumerate(texts)
+    told = [entry("Run the grumbler before pushing"), entry("Grumblers and snufflers run in CI")]
+    hits = texts(MemoryIndex([*told, entry("Use uv")]), "grum snuff")
+    assert hits == [told[1].text, told[0].text]
+    assert texts(MemoryIndex(told), "gr") == []
+    assert texts(MemoryIndex([*told, entry("Grum it")]), "grum") == ["Grum it"]
+
+
+@pytest.mark.parametrize(
+    "question, answer",
+    [
+        ("how do I install packages?", "Use uv, never pip"),
+        ("who repairs our automobile?", "The car goes to Roy"),
+        ("which database do we use?", "Postgres 16 runs on pg-1"),
+        ("what is Postgres?", "The main database is slow"),
+    ],
+)
+def test_a_question_is_answered_without_a_word_of_it(question: str, answer: str) -> None:
+    others = [entry("Ask first"), entry("Deploys are on Mondays"), entry("The cellar is cold")]
+    assert texts(MemoryIndex([*others, entry(answer)]), question)[0] == answer
+
+
+def test_the_word_itself_comes_before_one_of_its_kin() -> None:
+    told = [entry("Use uv"), entry("The package is signed")]
+    assert texts(MemoryIndex(told), "package") == ["The package is signed", "Use uv"]
+
+
+def test_what_is_only_kindred_to_a_part_of_what_was_found_is_left_out() -> None:
+    rare = "The package zyx of quux and the plugh"
+    many = [entry(f"We use uv for {at}") for at in range(9)]
+    assert texts(MemoryIndex([*many, entry(rare)]), "zyx quux plugh package") == [rare]
+
+
+def test_the_table_of_kin_has_no_word_that_is_never_looked_for() -> None:
+    table = Path(memories.__file__).with_name("kindred.txt").read_text(encoding="utf-8")
+    lines = [line for line in table.splitlines() if not line.startswith("#") and line]
+    assert len(lines) == len(set(lines))
+    for line in lines:
+        assert STOP_WORDS.isdisjoint(line.replace(":", " ").split()), line
+        assert line.count(":") <= 1
+        assert len(line.split()) > 1
+
+
+def test_the_newer_of_two_values_comes_first_and_the_older_one_is_marked() -> None:
+    told = [
+        entry("Standup is at 9:30", ts="2026-02-01", id="old"),
+        entry("Since the move, standup is at 10:15 in the hall", ts="2026-02-20", id="new"),
+        entry("Standup notes go to the wiki", ts="2026-02-27", id="else"),
     ]
-    hits = MemoryIndex(entries).search("lint format", date(2026, 3, 1))
-    assert [hit.entry.text for hit in hits] == [texts[1], texts[0]]
-    assert MemoryIndex(entries).search("li", date(2026, 3, 1)) == []
-    only = MemoryIndex([*entries, Entry(id="3", text="Lint it", kind="lesson", scope="project")])
-    assert [hit.entry.text for hit in only.search("lint", date(2026, 3, 1))] == ["Lint it"]
+    hits = MemoryIndex(told).search("when is standup?", TODAY)
+    marks = {hit.entry.id: hit.newer for hit in hits}
+    assert [*marks].index("new") == [*marks].index("old") - 1
+    assert marks == {"new": "", "old": "new", "else": ""}
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)

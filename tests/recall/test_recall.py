@@ -232,6 +232,22 @@ def test_who_is_named_alone_is_found_by_what_they_said(tmp_path: Path) -> None:
         assert found(reader, "Zoë?")[0] == "people#2"
 
 
+def test_the_newer_of_two_values_comes_first_and_the_older_line_is_marked(tmp_path: Path) -> None:
+    write(tmp_path, "early", ["Standup is at 9:30"])
+    write(tmp_path, "late", ["The hall is cold", "Since May standup is at 10:15 in the hall"], 1000)
+    with closing(memory(tmp_path)) as reader:
+        hits = {str(hit.pointer): hit.newer for hit in reader.recall("when is standup?")}
+    assert [*hits][:2] == ["late#2", "early#1"]
+    assert (hits["late#2"], hits["early#1"]) == ("", "late#2")
+
+
+def test_a_question_of_which_nobody_said_a_word_is_answered_by_others(tmp_path: Path) -> None:
+    write(tmp_path, "talk", ["The hall is cold", "The car goes to Roy", "Ask first"])
+    with closing(memory(tmp_path)) as reader:
+        assert found(reader, "who repairs our automobile?")[0] == "talk#2"
+        assert found(reader, "the hall, the cold and an automobile")[0] == "talk#1"
+
+
 def test_surroundings_cross_sessions_and_stop_at_a_silence(tmp_path: Path) -> None:
     write(tmp_path, "one", ["first", "second", "x" * 5_000])
     write(tmp_path, "two", ["the boat", "after"], 4)

@@ -279,12 +279,12 @@ def test_a_file_that_was_replaced_cut_short_or_removed_is_read_again(root: Path)
     with closing(memory(root)) as reader:
         assert found(reader, "lake", session="s0")
         original = path.read_bytes()
-        path.with_suffix(".new").write_bytes(original.replace(b"boat", b"ship"))
+        path.with_suffix(".new").write_bytes(original.replace(b"boat", b"xebec"))
         path.with_suffix(".new").replace(path)
         assert found(reader, "boat", session="s1") == []
-        assert found(reader, "ship", session="s1")
+        assert found(reader, "xebec", session="s1")
         path.write_bytes(line(0, "", role="event", event="start") + line(1, "zeppelin"))
-        assert found(reader, "ship") == []
+        assert found(reader, "xebec") == []
         assert found(reader, "zeppelin", 1) == ["s1#1"]
         path.unlink()
         assert found(reader, "zeppelin") == []

@@ -1,0 +1,155 @@
+"""Which of two statements says that the other has another value by now.
+
+That is so only if its own words say so (*moved*, *no longer*, *not 9:30*), or if it says all that
+the other says, with another value. Two that merely look alike are about two things as a rule
+(*runner ci-03 has 24 GB, runner ci-06 has 48*), and to put what is newer first in general does more
+harm than good. Any strings may be passed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from engramdown.language.terms import stem, words
+from engramdown.language.words import STOP_WORDS, word_set
+
+# What says that something has changed, what may say so, and what says that it has not: that
+# something holds once, or beside the other.
+_CHANGED: Final = re.compile(
+    r"\b(?:now|nowadays|these days|by now|meanwhile|lately|no longer|any ?more|as of|since|instead"
+    r"|renames|renamed|replaces|replaced|supersede[sd]|switche[sd]|changed|moved|relocated|migrated?"
+    r"|shifted|swapped|transferred|t(?:akes?|ook|aken) over|hand(?:s|ed) (?:\w+ )?over|bumped"
+    r"|raised|lowered|increased|decreased|reduced|doubled|halved|extended|shortened|trimmed"
+    r"|went (?:up|down|to|from)|gr[eo]wn? (?:to|by)|fell to|dropped|deprecated|discontinued|stopped"
+    r"|quit|resigned|retired|unplugged|postponed|delayed|rescheduled|pushed (?:back|to)|settled"
+    r"|brought forward|upgraded|downgraded|became|turned into|corrected|correction|rewritten"
+    r"|(?:is|are) (?:out|in|being)(?=[,.;]| \w+ed)|couldn't|could not|that makes|in favou?r of)"
+    r"(?!\w)",
+    re.IGNORECASE,
+)
+_MAYBE: Final = re.compile(
+    r"\b(?:new|belongs? to|left|cut|added|merged|closed|gone|from \w+ on|another|ended|used to"
+    r"|removed|(?:rather than|not) \S+$)(?!\w)",
+    re.IGNORECASE,
+)
+_BESIDE: Final = re.compile(
+    r"\b(?:also|too|as well|in addition|besides|tomorrow|tonight|once|only|just this|this time"
+    r"|for (?:the|this) (?:day|week)|on (?:\w{3,6}|wednes)days)\b",
+    re.IGNORECASE,
+)
+_TOKEN: Final = re.compile(r"[^\s,;!?()\[\]\"\u201c\u201d]+")
+_EDGE: Final = ".:'`*_\u2019"
+# What is counted, and when; *ci-03* and *mx1* are names.
+_NUMBER: Final = re.compile(r"[0-9][0-9.,:/-]*(?:st|nd|rd|th|[a-z%]{1,2})?")
+_SPELT: Final = word_set(
+    "one two three four five six seven eight nine ten eleven twelve noon midnight half monday "
+    "tuesday wednesday thursday friday saturday sunday january february march april june july "
+    "august september october november december"
+)
+_LONGEST: Final = 160
+# How much of a statement must be shared by one that says that something has changed, or may say so.
+_SURELY: Final = 0.25
+_PERHAPS: Final = 0.4
+# Hits that are asked whether they are outdated, and among how many of the best by what.
+_FIRST: Final = 10
+_MOST: Final = 100
+
+
+def certainty(newer: str, older: str, worth: Callable[[str], float] = lambda _: 1.0) -> float:
+    """Return how much of ``older`` another statement is about that says it with another value.
+
+    It is 0 if ``newer`` is no such statement, else up to 1.
+
+    Args:
+        newer: A statement.
+        older: One that was made before.
+        worth: What a stem is worth that both hold.
+
+    >>> old = "Standup is at 9:30"
+    >>> certainty("Standup got moved to 10:15", old), certainty("Standup is at 10:15", old)
+    (1.0, 1.0)
+    >>> certainty("Lunch is at 12:15", old), certainty("Tomorrow, standup is at 11", old)
+    (0.0, 0.0)
+    """
+    mine, theirs = _read(newer), _read(older)
+    shared = mine.words & theirs.words
+    if mine.is_beside or not shared:
+        return 0.0
+    has_other = bool(mine.values - theirs.values)
+    if mine.least > 1:
+        is_other = has_other and bool(theirs.values) and theirs.words <= mine.words
+    else:
+        is_other = has_other if theirs.values else not mine.words <= theirs.words
+    share = sum(map(worth, shared)) / sum(map(worth, theirs.words))
+    return share if is_other and share >= min(mine.least, 1.0) else 0.0
+
+
+def newer_first(
+    found: Sequence[tuple[str, str]], worth: Callable[[str], float] = lambda _: 1.0
+) -> tuple[list[int], dict[int, int]]:
+    """Put what says that another hit is outdated before that one.
+
+    Args:
+        found: When each hit was said, in a form that sorts, and what it says, the best first.
+        worth: What a stem is worth; see :func:`certainty`.
+
+    Returns:
+        The places of the hits in their new order, and by which each outdated one is replaced.
+    """
+    order = list(range(len(found)))
+    replaced: dict[int, int] = {}
+    newer = [at for at, (_, text) in enumerate(found[:_MOST]) if not _read(text).is_beside]
+    for at, (when, older) in enumerate(found[:_FIRST]):
+        later = {
+            other: certainty(found[other][1], older, worth)
+            for other in newer
+            if found[other][0] > when
+        }
+        other = max(later, key=lambda place: (later[place], -place), default=at)
+        if later.get(other):
+            replaced[at] = other
+            if order.index(other) > order.index(at):
+                order.remove(other)
+                order.insert(order.index(at), other)
+    return order, replaced
+
+
+class _Statement(NamedTuple):
+    """A text: its words, the values beside these, and how it stands to other statements.
+
+    What it shares with another must be at least so much of that for this one to replace it; more
+    than 1 where nothing says that anything has changed.
+    """
+
+    words: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
+    least: float = 2.0
+    is_beside: bool = False
+
+
+@lru_cache(4096)
+def _read(text: str) -> _Statement:
+    if len(text) > _LONGEST or "?" in text:  # it says many things, or states nothing
+        return _Statement()
+    values: list[str] = []
+    others: list[str] = []
+    is_free = True
+    for said in _TOKEN.findall(text.lower()):
+        token = said.strip(_EDGE)
+        # Behind a noun a number is a part of its name: *chapter 3*.
+        is_value = _is_value(token) and (is_free or not token[:1].isdigit())
+        (values if is_value else others).append(token)
+        is_free = is_value or token in STOP_WORDS or said.endswith(":")
+    return _Statement(
+        frozenset(stem(word) for word in words(" ".join(others)) if word not in STOP_WORDS),
+        frozenset(value.removesuffix("s") for value in values),
+        _SURELY if _CHANGED.search(text) else _PERHAPS if _MAYBE.search(text) else 2.0,
+        _BESIDE.search(text) is not None,
+    )
+
+
+def _is_value(token: str) -> bool:
+    return bool(_NUMBER.fullmatch(token)) or token.removesuffix("s") in _SPELT
