@@ -116,7 +116,9 @@ def read_notes(text: str, *, by_line: bool = False) -> Page:
         if reason := _refusal(piece):
             walker.passed.append(Omission(piece.line, reason))
         else:
-            notes += [_note(piece, each) for each in _parts(piece)]
+            made = [_note(piece, each) for each in _parts(piece)]
+            # A sentence of others may be struck through, or a mark.
+            notes += [each for each in made if re.search(r"\w", each.bare)]
     return Page(tuple(notes), tuple(sorted(walker.passed)), front)
 
 
@@ -353,7 +355,7 @@ class _Walker:
         """Return the words of a line that is used as a heading: in bold, or before plain lines."""
         bold = _BOLD_LINE.match(said)
         marked = said.endswith(_ENDS) or said.isupper() or said[0] + said[-1] == "[]"
-        below = _ITEM.match("".join(self.lines[self.at :][:1]))
+        below = _ITEM.match("".join(self.lines[self.at : self.at + 1]))
         leads = below and below[1] in (None, "1") and said.count(" ") <= _FEW and said[0].isalpha()
         is_plain = marked if self.by_line and marked else leads and not said.endswith(_ENDS)
         title = bold[2] if bold else said.strip("[]=#:\uff1a ") if is_plain else ""
