@@ -72,12 +72,13 @@ def ambiguous(prefix: str) -> str:
 
 
 def hit_lines(
-    entries: Iterable[Entry], newer: Mapping[str, str], *, folded: bool = False
+    entries: Iterable[Entry], newer: Mapping[str, str] | None = None, *, folded: bool = False
 ) -> list[Line]:
     """Return one line per memory with its place, id and text, and which one replaces it.
 
-    ``folded`` keeps it to one row.
+    ``newer`` has, by id, the id of what replaces it; ``folded`` keeps it to one row.
     """
+    newer = newer or {}
     lines = []
     for entry in entries:
         text = one_line(entry.text) if folded else entry.text

@@ -408,9 +408,9 @@ def test_off_is_the_default() -> None:
 def remembering(tmp_path: Path) -> Iterator[tuple[Scopes, FakeEmbedder]]:
     embedder = FakeEmbedder()
     scopes = scopes_in(tmp_path, "fake")
-    told = [("The vessel was azure", "project"), ("A hound barked", "project")]
-    told += [("My automobile broke", "global")]
-    scopes.encode([Engram(text, "lesson", scope) for text, scope in told])
+    for text in ("The vessel was azure", "A hound barked"):
+        scopes.encode(Engram(text, "lesson", "project"))
+    scopes.encode(Engram("My automobile broke", "lesson", "global"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lane, "open_embedder", lambda *_: embedder)
         yield scopes, embedder
