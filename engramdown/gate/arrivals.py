@@ -24,7 +24,7 @@ from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.provenance import Brought, Provenance, page_key
 from engramdown.hippocampus.snapshot import meant
 from engramdown.hippocampus.store import Hippocampus, HippocampusProtocol
-from engramdown.kinds import ARCHIVE, PENDING
+from engramdown.kinds import ARCHIVE, PENDING, SOUL
 from engramdown.markdown.metadata import ADDRESS
 from engramdown.secrets.redaction import redact
 from engramdown.settings import CONFIG, named
@@ -211,6 +211,18 @@ class Pulled:
         """Return ``text`` of the page ``name`` if it may be loaded, else ``""``."""
         hidden, unread = self._hidden(store) if text else (set(), frozenset())
         return "" if (name, 0) in hidden or name in unread else text
+
+    def approved_texts(self, store: Hippocampus) -> dict[str, str]:
+        """Return the texts of the files of a store without what may not be loaded."""
+        hidden, unread = self._hidden(store)
+        found = {SOUL: self.page(store, f"memory/{SOUL}", store.soul())}
+        for name in store.files.names():
+            document = store.files.document(name)
+            for each in document.placed():
+                if (name, each.line) in hidden:
+                    document = document.remove(each.block)
+            found[name] = "" if name in unread else document.render()
+        return found
 
     def hidden_skills(self, labels: Collection[str] | None = None) -> set[tuple[str, str]]:
         """Return scope and label of each skill that waits to be approved; none if all is loaded.

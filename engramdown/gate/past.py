@@ -2,19 +2,17 @@
 
 A commit is asked of the repository of each scope; a scope that does not know it is shown as it was
 when that was made. A day or a time is asked of the journal, and of git where the journal begins
-later. What was erased since is not shown, and neither is what waits for an approval. Nothing is
-written.
+later. What was erased since is not shown. Nothing is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import date, datetime, time
 from typing import NamedTuple
 
 from engramdown.clock import local, moment, today
-from engramdown.engram import fold
 from engramdown.errors import GitError, InvalidEngramError
 from engramdown.git.diff import Place
 from engramdown.git.repository import Commit
@@ -84,7 +82,6 @@ def texts_at(
     past: Past,
     place: Place | None,
     was_erased: Callable[[str], bool],
-    waiting: Collection[str],
 ) -> Mapping[str, str] | None:
     """Return the files of a scope as they were, by name; ``None`` if nobody knows.
 
@@ -93,7 +90,6 @@ def texts_at(
         past: The moment.
         place: Where it is in git, or ``None``.
         was_erased: Whether a text was erased for good.
-        waiting: What git brought and nobody approved, as folded texts.
 
     Raises:
         StoreError: If the journal cannot be read.
@@ -115,8 +111,7 @@ def texts_at(
         document = parse(text)
         for each in document.placed():
             own = entry_id(each)
-            is_erased = own in erased or (own not in known and was_erased(each.text))
-            if is_erased or fold(each.text) in waiting:
+            if own in erased or (own not in known and was_erased(each.text)):
                 document = document.remove(each.block)
         found[name] = document.render()
     return found

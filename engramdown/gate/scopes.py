@@ -577,13 +577,14 @@ class Scopes:
                 places[store.root] = Place.of(store.root, store.scope, limit)
         past = as_of if isinstance(as_of, Past) else find_past(as_of, places.values())
         for store in self.stores:
-            waiting = {entry.fold for entry in store.entries()}
-            waiting -= {entry.fold for entry in self.usable(store)}
-            texts = texts_at(store, past, places.get(store.root), self.was_erased, waiting)
+            texts = texts_at(store, past, places.get(store.root), self.was_erased)
             if texts is None and store.root.is_dir():
                 self.tell(f"{store.memory}: neither its journal nor git goes back so far")
             store.files.look_back(texts or {})
         self.rehearse()
+        if self.reviews:
+            for store in self.stores:
+                store.files.look_back(self.pulled.approved_texts(store))
         self.past = past
 
     def day(self) -> date:
@@ -630,7 +631,7 @@ class Scopes:
     @property
     def reviews(self) -> bool:
         """Whether what git brings reaches a model only after a person approved it."""
-        return self.settings.pulled == "review" and not self.past
+        return self.settings.pulled == "review"
 
     @property
     def refuses_global(self) -> bool:

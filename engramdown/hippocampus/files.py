@@ -215,6 +215,11 @@ class MemoryFiles:
         }
         self._past = texts
 
+    @property
+    def is_past(self) -> bool:
+        """Whether earlier texts are read in place of the files."""
+        return self._past is not None
+
     def rehearsed(self) -> list[FileChange]:
         """Return what the rehearsed steps would change."""
         return [

@@ -113,7 +113,7 @@ class _Trail:
 
     def follow(self, step: Step) -> None:
         """Go on with the next step."""
-        is_gits = step.op == _BY_GIT or (step.op, step.why) == (_FOUND, CLONED)
+        is_gits = _is_gits(step)
         if is_gits:
             self._settle()
         before = {part.file: self._texts.get(part.file, "") for part in step.parts}
@@ -230,6 +230,10 @@ class _Trail:
         return self._read[file][1]
 
 
+def _is_gits(step: Step) -> bool:
+    return step.op == _BY_GIT or (step.op, step.why) == (_FOUND, CLONED)
+
+
 def _kind_of(file: str) -> str:
     """Return what the files of a kind have in common: a lesson may be in several."""
     return file if file in (RULES, PROFILE) else LESSONS
@@ -302,6 +306,8 @@ class Provenance:
         if not self.is_versioned():
             return []
         entries, pages = [*self._entries()], self.pages()
+        if self._store.files.is_past:
+            return [*entries, *pages]  # What git knows today says nothing about earlier texts.
         known = self.knows([self.path(page) for page in pages])
         return [*entries, *(page for page in pages if self.path(page) in known)]
 
@@ -429,6 +435,7 @@ class Provenance:
         # What a journal says that came with a commit, anybody can have written.
         is_ours = history.path not in known
         origins = self._origins() if is_ours else Origins()
+        written = self._written() if is_ours and files.is_past else set[str]()
         for name, path in paths.items():
             try:
                 document = files.document(name)
@@ -437,7 +444,7 @@ class Provenance:
                 continue
             # What the journal says is there is not news.
             head = history.head(name) if is_ours else ""
-            is_news, recorded = path in known, set(origins.ours)
+            is_news, recorded = path in known or files.is_past, origins.ours | written
             if head and head == digest(document.render()):
                 is_news = False
             elif is_news and head:
@@ -449,6 +456,17 @@ class Provenance:
             for key, placed in cached[1]:
                 if key in origins.brought or (is_news and key not in recorded):
                     yield Brought(key, name, placed.line, placed.text, placed)
+
+    def _written(self) -> set[str]:
+        """Return the keys of what the journal says was ever in a file, but for what git changed."""
+        return {
+            _key(_kind_of(change.file), placed.kind or change.section, placed.text)
+            for step in self._store.history()
+            if not _is_gits(step)
+            for change in step.changes
+            for line in (change.before, change.after)
+            for placed in parse(line or "").placed()
+        }
 
     # ---- what the journal says ----
 
