@@ -28,6 +28,7 @@ from engramdown.consolidation.sentences import (
 from engramdown.consolidation.utterances import entries, mask_shown, sentences, small_letters
 from engramdown.engram import Kind
 from engramdown.markdown import Block, FrontMatter, Metadata, parse_front_matter
+from engramdown.secrets import find_secrets
 
 _LONGEST: Final = 2_000
 _LONGEST_CONTEXT: Final = 100
@@ -589,12 +590,17 @@ def _parts(piece: _Piece) -> Iterator[str]:
         return
     label = _LABEL.match(piece.text)
     held = last = ""
-    for each in (each for line in piece.text.split("\n") for each in _sentences(line)):
+    said = [each for line in piece.text.split("\n") for each in _sentences(line)]
+    secret = _with_secrets(piece.text, said)
+    for each in said:
         is_list = "," in each and not _has_verb(_small(each))
         is_fragment = is_list and _kind(piece, each)[0] == "lesson"
         goes_on = is_fragment or _begins("GOES_ON", each) or each.count(" ") < _FEW - 1
         if not held or (label and held == piece.text[: label.end()].rstrip()):
             held = f"{held} {each}".lstrip()
+        elif each in secret or last in secret:
+            yield held
+            held = each
         elif named := _with_subject(last, each):
             yield held
             held = named
@@ -605,6 +611,16 @@ def _parts(piece: _Piece) -> Iterator[str]:
             held = each
         last = each
     yield held
+
+
+def _with_secrets(text: str, said: Sequence[str]) -> set[str]:
+    """Return the sentences of a text that hold its secrets, if each of these is in one alone.
+
+    A memory that holds a secret is held back, and nothing else is to be held back with it.
+    """
+    count = len(find_secrets(text))
+    found = {each: len(find_secrets(each)) for each in said} if count else {}
+    return {each for each in found if found[each]} if sum(found.values()) == count else set()
 
 
 def _sentences(line: str) -> Iterator[str]:

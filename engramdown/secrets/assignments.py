@@ -107,7 +107,11 @@ def names_public(before: str) -> bool:
     >>> names_public("Public"), names_public("the private ")
     (True, False)
     """
-    return bool(re.search(r"(?i:pub|public|publishable|recaptcha|site)[ _-]?\Z", before))
+    return bool(
+        re.search(
+            r"(?i:cache|foreign|primary|pub|public|publishable|recaptcha|site)[ _-]?\Z", before
+        )
+    )
 
 
 _PUBLIC_NAME: Final = 20
@@ -326,8 +330,25 @@ def _counts(given: _Given) -> bool:
     if not value.isdigit() and compiled(_TECHNICAL).match(value):
         return False
     if given.family == "key":
-        return looks_random(value, _LEAST["key"])
+        return is_random_key(value, given.sign)
     return is_opaque(value) or (given.family in {"password", "secret"} and _is_password(given))
+
+
+def is_random_key(value: str, sign: str) -> bool:
+    """Whether what ``sign`` says of a key is a key of chance, and no name and no digest.
+
+    >>> is_random_key("dd_api_" + "9f3a" * 8, " is "), is_random_key("9f3a" * 8, ": ")
+    (True, False)
+    """
+    is_told = ":" not in sign and "=" not in sign
+    coded = is_told and compiled(_HEXADECIMAL).fullmatch(value)
+    return bool(coded) or looks_random(value, _LEAST["key"])
+
+
+# Also behind words that say whose it is.
+_HEXADECIMAL: Final = (
+    r"(?:[A-Za-z]{1,12}[_-]){0,3}(?=[a-f]{0,31}[0-9])(?=[0-9]{0,31}[a-f])[0-9a-f]{32,128}"
+)
 
 
 def _is_name(value: str) -> bool:

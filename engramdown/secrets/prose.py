@@ -19,6 +19,7 @@ from engramdown.secrets.assignments import (
     is_odd,
     is_opaque,
     is_public,
+    is_random_key,
     is_reference,
     is_saying,
     looks_random,
@@ -671,7 +672,6 @@ def _near(mention: _Mention) -> Iterator[tuple[int, int]]:
 # A number for a door or a machine: 2584#, 38B12.
 _NUMBER: Final = r"(?:[0-9]{4,8}|(?=[A-Z0-9]*[0-9])[A-Z0-9]{4,8}|[0-9]{2}(?:-[0-9]{2}){2})[#*]?\Z"
 
-_LONG_KEY: Final = 20
 _SHORT: Final = 6
 # A sign that no name has, or a letter beside a digit.
 _CHOSEN: Final = (
@@ -705,7 +705,7 @@ def _is_given(mention: _Mention, value: _Value, gives: str) -> bool:
         case "pin":
             return bool(compiled(_NUMBER).match(text))
         case "key":
-            return not is_public(text) and looks_random(text, _LONG_KEY)
+            return not is_public(text) and is_random_key(text, gives)
         case "pass" if "=" in gives:
             return False
     return _is_convincing(mention.family, text)

@@ -322,6 +322,8 @@ Mapbox token  eyj  \<sk\.eyJ[\w-]{8,}+\.[\w-]{8,}+
 SendGrid key  sg.  \<SG\.[\w-]{16,40}+\.[\w-]{16,80}+
 Databricks token  dapi  \<dapi[0-9a-f]{32}(?:-[0-9])?\>
 Mailgun key  key-  \<key-[0-9a-f]{32}\>
+key  api_,api-,key_,key-,live_,live-,secret_,secret-,token_,token-
+    \<(?:[A-Za-z]{1,12}[_-]){0,2}(?:api|key|live|secret|token)[_-](?:[A-Za-z]{1,12}[_-])?[0-9a-f]{32,128}\>
 Terraform token  .atlasv1.  \<[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{30,}+
 Notion token  secret_  \<secret_[A-Za-z0-9]{40,}+
 JSON web token  eyj  (?<![\w.-])eyJ[\w-]{8,}+(?:\.[\w-]{4,}+){1,4}+

@@ -337,3 +337,14 @@ def test_what_is_added_below_a_heading_changes_nothing_above(text: str, more: st
 def _ends_open(page: Page, text: str) -> bool:
     """Whether nothing in the text waits for an end that may come later."""
     return not any(mark in text for mark in ("<!--", "---", "```", "~~~")) and bool(page)
+
+
+def test_a_secret_takes_no_other_sentence_of_its_line_with_it() -> None:
+    secret = "the key of the sandbox is `dd_api_" + "0f8a92c7" * 4 + "`."
+    assert said(f"- Dashboards are in Grafana. Mind that {secret} Pages are rare.") == [
+        "Dashboards are in Grafana.",
+        f"Mind that {secret}",
+        "Pages are rare.",
+    ]
+    # Two sentences give one away together.
+    assert len(said("- The password is new. Now it's `plum-7x`. Pages are rare.")) == 1

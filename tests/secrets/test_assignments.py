@@ -8,6 +8,8 @@ from engramdown.secrets import assignments
 from engramdown.secrets.assignments import find_named, is_placeholder
 from tests.corpora.pieces import ALNUM, chars
 
+HEX = chars("credentials/hex", "0123456789abcdef", 32)
+
 
 def values(text: str) -> list[str]:
     """Return what :func:`find_named` finds, as text."""
@@ -27,6 +29,7 @@ def values(text: str) -> list[str]:
         pytest.param("(password={})", "plum7x", id="in-brackets"),
         pytest.param("token={};x=1", chars("credentials/a", ALNUM, 20), id="before-another-name"),
         pytest.param("token: password: {}", "plum7x", id="behind-another-name"),
+        pytest.param("the key of the sandbox is `{}`", HEX, id="hexadecimal"),
         pytest.param('key: "\\"password\\": \\"{}\\""', "plum7x", id="quoted-twice"),
     ],
 )
@@ -38,6 +41,8 @@ def test_a_value_counts(text: str, value: str) -> None:
     "text",
     [
         pytest.param("password: plum", id="a-word"),
+        pytest.param(f"key: {HEX}", id="a-digest"),
+        pytest.param(f"the cache key is {HEX}", id="a-key-that-anybody-may-see"),
         pytest.param("password: plu7", id="too-short"),
         pytest.param("passwort: 'geheimnis\u00df'", id="letters-of-another-language"),
         pytest.param("password: 'at least 8 letters'", id="a-sentence"),
