@@ -37,6 +37,7 @@ _FEW: Final = 3  # spaces in a few words
 _TITLE_WORDS: Final = 8
 _MOST_CLAUSES: Final = 8
 _MOST_SENTENCES: Final = 40
+_MOST_NOTES: Final = 5_000  # of one page; to read them takes some seconds
 _CODE_INDENT: Final = 4
 _WRAPPED: Final = 60  # a line that is shorter was not wrapped by a program
 
@@ -47,6 +48,7 @@ class Note(NamedTuple):
     Attributes:
         text: What it says, in its context.
         bare: The same without the context.
+        whole: The item or paragraph in which it stands, in its context.
         kind: Its kind.
         line: Where it begins, from 1.
         titles: The headings above it, each with its level, the outermost first.
@@ -56,6 +58,7 @@ class Note(NamedTuple):
 
     text: str
     bare: str
+    whole: str
     kind: Kind
     line: int
     titles: tuple[tuple[int, str], ...]
@@ -114,6 +117,12 @@ def read_notes(text: str, *, by_line: bool = False) -> Page:
     walker = _Walker(lines, front.body_line - 1, by_line=by_line)
     notes: list[Note] = []
     for piece in walker.run():
+        if len(notes) >= _MOST_NOTES:
+            reason = (
+                f"what follows is too much: {_MOST_NOTES:,} statements are read; split the file"
+            )
+            walker.passed.append(Omission(piece.line, reason))
+            break
         if reason := _refusal(piece):
             walker.passed.append(Omission(piece.line, reason))
         else:
@@ -669,9 +678,10 @@ def _note(piece: _Piece, said: str) -> Note:
             keyed = [each.text for each in statements(bare)]
             bare = keyed[0] if len(keyed) == 1 and ": " in keyed[0] else bare
         context = _context(piece, bare, kind)
-    whole = f"{context}: {bare}" if context else bare
+    before = f"{context}: " if context else ""
     is_ruled = told in ("always", "never", "when")
-    return Note(whole, bare, kind, piece.line, piece.titles, piece.meta, is_ruled)
+    text, whole = f"{before}{bare}", f"{before}{piece.text}"
+    return Note(text, bare, whole, kind, piece.line, piece.titles, piece.meta, is_ruled)
 
 
 def _without_label(text: str) -> tuple[str, str]:

@@ -148,11 +148,14 @@ class Candidate(NamedTuple):
         engram: The memory.
         line: Where it begins in the file, from 1.
         keys: The forms in which it may stand elsewhere: whole first, then parts of it.
+        whole: The item or paragraph of which it may be a part; an older version took that for one
+            memory.
     """
 
     engram: Engram
     line: int
     keys: tuple[str, ...]
+    whole: str
 
 
 class FileMemories(NamedTuple):
@@ -171,6 +174,7 @@ def read(file: File, scope: Scope) -> FileMemories:
             _engram(file, note, scope, place if note.kind != "profile" else ""),
             note.line,
             tuple(f"{place} {key}" for key in note.keys),
+            f"When working {place}: {note.whole}" if place else note.whole,
         )
         for note in page.notes
     )
@@ -480,9 +484,11 @@ class Migrated:
         lines = (disk.read(self.path) or b"").split(b"\n")
         self._known = {found for found in map(_digest_of, lines) if found}
 
-    def knows(self, engram: Engram) -> bool:
-        """Whether a memory came before."""
-        return fingerprint(engram) in self._known
+    def knows(self, engram: Engram, whole: str = "") -> bool:
+        """Whether a memory came before, by itself or in the ``whole`` of which it is a part."""
+        kinds: tuple[Kind, ...] = ("always", "never") if whole else ()
+        told = (engram, *(Engram(whole, kind, "project") for kind in kinds))
+        return any(fingerprint(each) in self._known for each in told)
 
     def add(self, came: Iterable[tuple[str, Engram]]) -> None:
         """Add memories, each with the name of its file.
@@ -514,7 +520,7 @@ def _digest_of(line: bytes) -> str:
 # ---- through the gate ----
 
 # The most memories of one run, which takes some seconds. The next one brings the rest.
-MOST: Final = 5_000
+MOST: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -639,7 +645,7 @@ class Migration:
             if owner is not each:
                 twice = "is in the file twice" if path == file.path else f"is also in {path}"
                 passed.append(Omission(each.line, twice))
-            elif not self._again and self._ledger.knows(each.engram):
+            elif not self._again and self._ledger.knows(each.engram, each.whole):
                 known += 1
             else:
                 new.append(each)

@@ -348,3 +348,12 @@ def test_a_secret_takes_no_other_sentence_of_its_line_with_it() -> None:
     ]
     # Two sentences give one away together.
     assert len(said("- The password is new. Now it's `plum-7x`. Pages are rare.")) == 1
+
+
+def test_what_follows_too_many_statements_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engramdown.consolidation.notes._MOST_NOTES", 2)
+    page = read_notes("- Use uv\n- Use tabs\n\n- Use ruff\n- Use mypy\n")
+    assert [note.text for note in page.notes] == ["Use uv", "Use tabs"]
+    assert [(each.line, each.reason[:24]) for each in page.passed] == [
+        (4, "what follows is too much")
+    ]

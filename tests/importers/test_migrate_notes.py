@@ -158,6 +158,15 @@ def test_a_large_file_comes_in_several_runs_and_keeps_no_small_one_out(
     assert runs == [([1, 2, 3, 1], [2, 0]), ([4, 5], [0, 0]), ([], [0, 0])]
 
 
+def test_what_came_as_a_whole_does_not_come_in_parts(cortex: Cortex, project: Path) -> None:
+    page, whole = project / "AGENTS.md", "Use type hints everywhere. Never use `Any`."
+    ledger = Migrated(project / ".engramdown", Disk(), 1)
+    ledger.add([("AGENTS.md", Engram(whole, "always", "project"))])
+    page.write_text(f"- {whole}\n- Use tabs. Never use spaces.\n", encoding="utf-8")
+    assert list(actions(migrated(cortex, project))) == ["Use tabs.", "Never use spaces."]
+    assert migrated(cortex, project) == []
+
+
 def test_what_a_folder_says_is_about_the_folder(cortex: Cortex, project: Path) -> None:
     (project / "api").mkdir()
     (project / "api" / "AGENTS.md").write_text("- Use cursors for pages\n", encoding="utf-8")
