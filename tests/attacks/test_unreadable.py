@@ -272,7 +272,7 @@ WRONG: Final[dict[str | bytes, str]] = {
 LOOKING: Final = [
     *("list", "context", "context --explain", "recall linter", "recall linter --json", "stats"),
     *("show SESSION", "why SESSION", "history", "review", "review --json", "doctor", "log"),
-    *("log list", "log show", "log tools --all", "log steps", "log notes", "log card"),
+    *("log list", "log show", "log tools --all", "log notes", "log card"),
     *("log grep linter", "skills", "skills list", "skills validate", "journal list", "list --json"),
     *("journal show", "journal search linter"),
 ]
