@@ -23,7 +23,7 @@ from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.citations import Citations
 from engramdown.hippocampus.snapshot import Reader
 from engramdown.kinds import ARCHIVE
-from engramdown.recall.lines import BROKEN, read_lines
+from engramdown.recall.lines import BROKEN, read_lines, usual
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import CACHE, FOLDER
@@ -107,6 +107,8 @@ def _inspect_session(path: Path, disk: Disk, payloads: Payloads) -> list[Finding
     try:
         with os.fdopen(disk.open(path), "rb") as file:
             for number, line in enumerate(file, 1):
+                if _REFERS not in line and line.isascii() and usual(line):
+                    continue  # To read a line takes much longer.
                 episode = next(read_lines(line), None)
                 if episode is not None and episode.role == BROKEN:
                     numbers["episode-line"].append(number)
