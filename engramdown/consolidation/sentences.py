@@ -317,8 +317,8 @@ def reworded(text: str, kind: Kind) -> str:
 
     >>> reworded("Stop using emojis", "never"), reworded("My name is Ada", "profile")
     ('Using emojis', 'Name: Ada')
-    >>> reworded("Never push to main", "never"), reworded("I'm Ada, a nurse", "profile")
-    ('Never push to main', "I'm Ada, a nurse")
+    >>> reworded("Never push to main", "never"), reworded("--no-verify is never used", "never")
+    ('Never push to main', '--no-verify is never used')
     """
     said = list(statements(text)) if len(text) <= LONGEST else []
     if len(said) != 1 or said[0].kind != kind or kind not in ("never", "profile"):
@@ -326,7 +326,10 @@ def reworded(text: str, kind: Kind) -> str:
     value = said[0].text.partition(": ")[2] if kind == "profile" else said[0].text
     before, found, after = small_letters(text).partition(small_letters(value) or "\0")
     is_whole = (
-        found and not _named("UNSAID").sub("", after) and not _named("SEPARATOR").search(before)
+        found
+        and not _named("UNSAID").sub("", after)
+        and not _named("SEPARATOR").search(before)
+        and "--" not in before  # an option
     )
     is_ban = kind == "never" and before.strip() and not value.startswith("Never ")
     return said[0].text if is_whole and (is_ban or kind == "profile") else text

@@ -227,7 +227,7 @@ LISTED: Final[dict[int, Attack]] = {
     55: Attack(
         "an alias bomb in YAML",
         "N",
-        ("importers/test_statements.py::test_front_matter",),
+        ("consolidation/test_notes.py::test_front_matter",),
         "nothing reads YAML",
     ),
     56: Attack(

@@ -302,7 +302,7 @@ def test_ctrl_c_is_one_line_and_code_130(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("engramdown.gate.scopes.Scopes.recall", stop)
+    monkeypatch.setattr("engramdown.gate.scopes.Scopes.recall_hits", stop)
     done = run("recall", "x")
     assert (done.code, done.err) == (STOPPED, "\nStopped.\n")
 
@@ -404,7 +404,7 @@ def test_an_error_of_several_lines_becomes_one(
     def fail(*_: object, **__: object) -> None:
         raise EngramdownError("one\ntwo \x1b[31mthree")
 
-    monkeypatch.setattr("engramdown.gate.scopes.Scopes.recall", fail)
+    monkeypatch.setattr("engramdown.gate.scopes.Scopes.recall_hits", fail)
     done = run("recall", "x")
     assert done.code == 1
     assert done.err == "engramdown: one two ␛[31mthree\n"
@@ -456,7 +456,7 @@ def test_every_error_has_the_code_that_the_docs_tell(
         def fail(*_: object, error: EngramdownError = error, **__: object) -> None:
             raise error
 
-        monkeypatch.setattr("engramdown.gate.scopes.Scopes.recall", fail)
+        monkeypatch.setattr("engramdown.gate.scopes.Scopes.recall_hits", fail)
         done = run("recall", "x")
         assert (type(error).__name__, done.code) == (
             type(error).__name__,

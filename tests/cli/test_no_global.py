@@ -14,6 +14,7 @@ from tests.cli.conftest import Runner
 from tests.git.desk import Desk
 
 FACT = "My name is Ada"
+FILED = "Name: Ada"
 
 
 @pytest.fixture
@@ -32,10 +33,10 @@ def test_a_fact_about_the_user_stays_in_the_project_and_that_is_said(
 ) -> None:
     done = run.ok("remember", FACT)
     assert not nowhere.exists()
-    assert FACT in lessons(memory)
+    assert FILED in lessons(memory)
     assert "in this project" in done.out
     assert "`engramdown init --global`" in " ".join(done.out.split())
-    assert FACT in run.ok("context").out
+    assert FILED in run.ok("context").out
     # What was meant for the project needs no word of it.
     assert "init --global" not in run.ok("remember", "Always run the linter").out
 
@@ -101,16 +102,16 @@ def test_who_asks_for_it_by_name_gets_it(run: Runner, memory: Path, nowhere: Pat
     run.ok("remember", "--global", "--dry-run", FACT)
     assert not nowhere.exists()
     run.ok("remember", "--global", FACT)
-    assert FACT in (nowhere / "memory" / "profile.md").read_text(encoding="utf-8")
+    assert FILED in (nowhere / "memory" / "profile.md").read_text(encoding="utf-8")
     run.ok("remember", "I prefer short answers")
     assert "short answers" in (nowhere / "memory" / "profile.md").read_text(encoding="utf-8")
-    assert FACT not in lessons(memory)
+    assert FILED not in lessons(memory)
 
 
 def test_who_changes_their_mind_has_it_from_then_on(run: Runner, nowhere: Path) -> None:
     run.ok("init", "--global")
     run.ok("remember", FACT)
-    assert FACT in (nowhere / "memory" / "profile.md").read_text(encoding="utf-8")
+    assert FILED in (nowhere / "memory" / "profile.md").read_text(encoding="utf-8")
 
 
 def test_who_was_not_asked_has_refused_nothing(

@@ -376,11 +376,12 @@ def test_a_dry_run_counts_as_the_sleep_does(mode: str, run: Runner, memory: Path
     cortex = Cortex.open(memory.parents[1])
     episodes = cortex.episodes
     assert episodes is not None
-    # What one session teaches stands against the next one, and is known to the third.
+    run.remember("Always use spaces in Makefiles")
+    # What one session teaches stands against a person's own word, and is known to the next one.
     for said_there in (
-        "Always use tabs in Makefiles of level 1. Never push to main on day 1.",
-        "Always use tabs in Makefiles of level 2. Never push to main on day 2.",
-        "Always use tabs in Makefiles of level 1. Remember that the colour of team b is red.",
+        "Always use tabs in Makefiles. Never push to main on day 1.",
+        "Never push to main on day 2.",
+        "Never push to main on day 1. Remember that the colour of team b is red.",
     ):
         started = episodes.start_session()
         episodes.log(started, "user", said_there)

@@ -203,7 +203,7 @@ text
             Said(3, "", "Don't ever deploy on a Friday"),
             Said(4, "", "Retry 5 times"),
         ),
-        ((3, "near-duplicate"),),
+        ((3, "near-duplicate"), (4, "contradiction")),
     ),
     Page(
         "secrets, in an entry, in a note and in a fence",

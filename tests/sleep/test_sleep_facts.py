@@ -20,7 +20,7 @@ def counting(cortex: Cortex, every: int) -> Cortex:
 
 def test_messages_are_counted_across_sessions_and_sleeps(cortex: Cortex) -> None:
     cortex.scopes.model = model = Model(Facts={"facts": [FACT]})
-    record(cortex, "s1", "Hello", "vim is my home")
+    record(cortex, "s1", "Hello", "still typing in vim")
     record(cortex, "s2", "Hello")
     cortex.sleep()
     assert model.asked == []
@@ -52,7 +52,7 @@ def test_a_session_that_runs_counts_too(cortex: Cortex) -> None:
     cortex.scopes.model = model = Model(Facts={"facts": [FACT]})
     record(cortex, "s1", *["Hello"] * 4, end=False)
     assert cortex.sleep().running == 1
-    episodes(cortex).log("s1", "user", "vim is my home")
+    episodes(cortex).log("s1", "user", "still typing in vim")
     assert report(cortex.sleep(), "identity").steps == 1
     episodes(cortex).end("s1")
     cortex.sleep()
@@ -145,7 +145,7 @@ def test_a_dry_run_says_what_would_be_asked(cortex: Cortex) -> None:
 def test_what_was_learned_of_several_sessions_before_a_crash(
     cortex: Cortex, *, redacted: bool
 ) -> None:
-    record(cortex, "s1", "vim is my home", *["Hello"] * 2)
+    record(cortex, "s1", "still typing in vim", *["Hello"] * 2)
     record(cortex, "s2", *["Hello"] * 3)
     interrupted_at(cortex, "propose", Facts={"facts": [FACT]})
     if redacted:
@@ -162,7 +162,7 @@ def test_a_fact_that_the_cited_messages_never_say_is_held(cortex: Cortex, mode: 
     cortex.scopes.model = Model(
         Facts={"facts": [FACT | {"value": "Helix"}, FACT | {"key": "Home"}]}
     )
-    record(cortex, "s1", "I use vim.", *["Hello"] * 4)
+    record(cortex, "s1", "still typing in vim", *["Hello"] * 4)
     receipts = report(cortex.sleep(), "identity").receipts
     actions = {each.engram.text: (each.action, each.reason) for each in receipts}
     held = ("queued", "what it was learned from does not say it in these words")
