@@ -337,7 +337,14 @@ def until_option(text: str) -> Callable[[Command], Command]:
 def as_of_option(*names: str) -> Callable[[Command], Command]:
     """Return a decorator that adds ``--as-of``, which has other ``names`` as well."""
     text = "As it was on a day, at a time, or in a commit of git."
-    return click.option("--as-of", *names, "as_of", metavar="DATE|REV", default="", help=text)
+
+    def check(_: click.Context, __: click.Parameter, value: str | None) -> str:
+        # A variable of a script that is not set must not show memory as it is now.
+        if value is not None and not value.strip():
+            raise click.BadParameter("it is empty; name a day (2026-02-27), a time or a commit")
+        return value or ""
+
+    return click.option("--as-of", *names, "as_of", metavar="DATE|REV", callback=check, help=text)
 
 
 def scope_options(help_global: str, help_project: str) -> Callable[[Command], Command]:

@@ -239,7 +239,7 @@ class Scopes:
 
         If embeddings cannot be used, :attr:`lane_off` says why.
         """
-        from engramdown.recall.memories import Hit, MemoryIndex
+        from engramdown.recall.memories import MemoryIndex
 
         by_store = [self.readable(store) for store in self._both]
         entries = [entry for found in by_store for entry in found]
@@ -248,9 +248,8 @@ class Scopes:
         found = self._index[1].search(query, self.day())
         if self.past or not (self.settings.episodes.embedder and query.strip()):
             return found
-        by_words = {hit.position: hit for hit in found}
-        best = self._by_meaning_too(query, by_store, list(by_words))
-        return [by_words.get(at) or Hit(entries[at], 0.0, at) for at in best]
+        scored = {hit.position: hit.score for hit in found}
+        return self._index[1].hits(self._by_meaning_too(query, by_store, list(scored)), scored)
 
     def _by_meaning_too(
         self, query: str, by_store: Sequence[Sequence[Entry]], by_words: list[int]

@@ -17,6 +17,7 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus.entry import Entry
+from engramdown.settings import FOLDER
 from engramdown.storage.disk import Disk
 
 # How many citations of a memory count, and how large a cited file may be, in bytes.
@@ -33,6 +34,9 @@ _FORM: Final = re.compile(
     r"(?P<path>[^#,:\\]{1,300}?)(?:#L(?P<first>[1-9]\d{0,6})(?:-L?(?P<last>[1-9]\d{0,6}))?)?"
     r"(?:@(?P<digest>[0-9a-f]{16}))?"
 )
+# Parts of a path that lead out of the project, or into memory and git: a digest of a line of memory
+# would still tell it after it was erased.
+_CLOSED: Final = frozenset({"", ".", "..", FOLDER, ".git"})
 _ALLOWED: Final = "a file inside the project, with its lines: src/a.py#L10-20"
 _PRIME: Final = 2**61 - 1
 _BASE: Final = 1_000_003
@@ -68,7 +72,7 @@ class Citation(NamedTuple):
         parts = match["path"].split("/")
         first = int(match["first"] or 0)
         last = int(match["last"] or first)
-        if last < first or not {"", ".", ".."}.isdisjoint(parts):
+        if last < first or not _CLOSED.isdisjoint(map(str.casefold, parts)):
             return None
         return cls(match["path"], first, last, match["digest"] or "")
 

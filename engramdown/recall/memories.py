@@ -15,7 +15,7 @@ from __future__ import annotations
 import weakref
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -244,9 +244,18 @@ class MemoryIndex:
         """
         weighed = self.weighed(query, today)
         ranked = sorted(weighed, key=lambda position: (-weighed[position], position))
+        return self.hits(ranked, weighed)
+
+    def hits(self, ranked: Sequence[int], scored: Mapping[int, float]) -> list[Hit]:
+        """Return the entries at the places ``ranked``, what is newer before what it outdates.
+
+        Args:
+            ranked: The places, the best first.
+            scored: The score of each place; 0 if it has none.
+        """
         said = [(self.entries[at].ts, self.entries[at].text) for at in ranked]
         order, replaced = newer_first(said, self._worth)
-        scores = sorted(weighed.values(), reverse=True)
+        scores = sorted((scored.get(at, 0.0) for at in ranked), reverse=True)
         ids = {place: self.entries[ranked[place]].id for place in replaced.values()}
         return [
             Hit(self.entries[at], score, at, ids.get(replaced.get(place, -1), ""))

@@ -285,6 +285,9 @@ class Vectors:
 
     def _with_file(self, act: Callable[[sqlite3.Connection], _Answer]) -> _Answer:
         self._disk.make_plain_folder(self._path.parent, durable=False)
+        if self._path.is_symlink():
+            # We make none; one that came with a project may lead anywhere.
+            self._disk.unlink(self._path)
         if self._disk.find(self._path) is None:
             with contextlib.suppress(FileExistsError):
                 # For the user alone, as the transcripts are.

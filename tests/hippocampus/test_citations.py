@@ -71,6 +71,10 @@ def test_nothing_outside_a_project_is_read(project: Path, tmp_path: Path) -> Non
     with (inside / "huge").open("wb") as file:
         file.truncate(2 << 30)
     out = ["../secret", f"{tmp_path}/secret", "src/../../secret", "~/x", "C:/x", "src\\a.py"]
+    for folder in (".engramdown", ".Git"):
+        (inside / folder).mkdir()
+        (inside / folder / "a").write_text("one\n", encoding="utf-8")
+        out.append(f"{folder}/a")
     for path in (*out, "link", "folder/a.py", "loop", "pipe", "huge", "src", "src//a", "none"):
         assert state(inside, f"{path}#L1") == "missing"
         with pytest.raises(InvalidEngramError):

@@ -435,6 +435,19 @@ def test_memories_are_found_by_meaning_too(
     assert vectors_of(tmp_path / "home") == {digest_of("My automobile broke")}
 
 
+def test_what_is_newer_comes_first_among_what_meaning_finds(
+    remembering: tuple[Scopes, FakeEmbedder],
+) -> None:
+    scopes, _ = remembering
+    older = Engram("Our azure vessel costs 5", "lesson", "project", ts="2026-01-01")
+    newer = Engram("Our azure vessel costs 7 by now", "lesson", "project", ts="2026-02-01")
+    scopes.encode([older, newer])
+    hits = scopes.recall_hits("What is blue?")
+    texts = [hit.entry.text for hit in hits]
+    assert texts.index(newer.text) < texts.index(older.text)
+    assert hits[texts.index(older.text)].newer == hits[texts.index(newer.text)].entry.id
+
+
 def test_an_embedder_that_fails_leaves_memories_to_words(
     remembering: tuple[Scopes, FakeEmbedder],
 ) -> None:

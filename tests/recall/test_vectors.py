@@ -172,6 +172,14 @@ def test_a_file_that_is_none_of_ours_is_made_anew(
     assert kept(vectors) == [("a", b"1", b"x")]
 
 
+def test_a_link_is_replaced_and_not_followed(vectors: Vectors, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / FILE).symlink_to(tmp_path / "elsewhere")
+    vectors.keep("a", [(b"1", b"x")])
+    assert kept(vectors) == [("a", b"1", b"x")]
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_the_file_is_for_the_user_alone(vectors: Vectors, tmp_path: Path) -> None:
     vectors.keep("a", [])
     mode = stat.S_IMODE((tmp_path / "cache" / FILE).stat().st_mode)
