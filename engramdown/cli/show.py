@@ -105,6 +105,8 @@ def list_command(place: Place, /, *, archived: bool, **filters: Any) -> None:  #
         nothing = 'nothing is remembered yet; begin with `engramdown remember "..."`'
         if any(value not in (None, (), "") for value in filters.values()):
             nothing = "no memory passes these filters; `engramdown list` shows everything"
+        elif as_of and archived:
+            nothing = f"nothing was retired as of {as_of}; without --as-of comes what is now"
         elif as_of:
             nothing = f"nothing is known of memory as of {as_of}; `engramdown list` shows it now"
         elif archived:

@@ -139,8 +139,9 @@ class Citations:
             return str(cited)
         data = self._read(cited.path)
         if data is None:
-            reason = f"{cited.path!r} is no file inside the project of at most {LARGEST} bytes"
-            raise InvalidEngramError("cites", f"{reason}; links are not followed")
+            most = f"a file of at most {LARGEST >> 20} MB inside the project"
+            reason = f"{cited.path!r} is not {most}; links are not followed"
+            raise InvalidEngramError("cites", reason)
         lines = _lines(data)
         own = lines[max(cited.first - 1, 0) : cited.last or None]
         if cited.last > len(lines) or not any(own):
