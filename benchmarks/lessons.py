@@ -5,7 +5,8 @@
 The folder holds ``lessons.jsonl`` (``id``, ``kind``, ``text``) and ``lesson_questions.jsonl``
 (``question``, the ``ids`` that answer it, and what it shares with them: ``words``, ``family``, that
 is, words of one family or of one meaning, or ``none``). It may also hold ``updates.jsonl``
-(``older``, ``newer``, ``question``, ``replaces``). The yardstick is plain FTS5 (porter, no stop
+(``older``, ``newer``, ``question``, ``replaces``): then all of these are remembered together, the
+newer ones a month later, and each question is asked. The yardstick is plain FTS5 (porter, no stop
 words) over the same texts. The lane of embeddings is run with a scripted embedder, whose vectors
 say which letters a text has: a measure of the lane's work and not of a model.
 """
@@ -17,8 +18,10 @@ import json
 import sqlite3
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, NamedTuple
@@ -94,7 +97,39 @@ def main() -> None:
         )
         each = (ms(base / len(asked)), ms(subject / len(asked)), f"{ratio:.1f}")
         parts.append(table([("a question", "plain FTS5, ms", "recall, ms", "ratio"), ("", *each)]))
+    if (folder / "updates.jsonl").exists():
+        parts.append(_updates(_lines(folder / "updates.jsonl")))
     finish("lessons", "\n\n".join(parts))
+
+
+def _updates(pairs: Sequence[Any]) -> str:
+    """Return how often the newer of two is first, and how often an older one is marked."""
+    entries = [
+        Entry(id=f"{at}-{which}", text=pair[which], kind="lesson", scope="project", ts=day)
+        for at, pair in enumerate(pairs)
+        for which, day in (("older", "2026-01-01"), ("newer", "2026-02-01"))
+    ]
+    index = MemoryIndex(entries)
+    counts: Counter[tuple[bool, str]] = Counter()
+    for at, pair in enumerate(pairs):
+        hits = index.search(pair["question"], date(2026, 3, 1))
+        ids = [hit.entry.id for hit in hits]
+        older, newer = (
+            ids.index(one) if one in ids else len(ids) + late
+            for late, one in enumerate((f"{at}-older", f"{at}-newer"))
+        )
+        marks = {hit.entry.id: hit.newer for hit in hits}
+        mark = marks.get(f"{at}-older", "")
+        replaces = pair["replaces"]
+        counts[replaces, "all"] += 1
+        counts[replaces, "first"] += newer < older
+        counts[replaces, "marked"] += mark == f"{at}-newer"
+        counts[replaces, "by another"] += mark not in ("", f"{at}-newer")
+    heads = ("all", "first", "marked", "by another")
+    rows = [("the newer one", "pairs", "is first", "marks the older", "another marks it")]
+    for replaces, name in ((True, "replaces the older"), (False, "does not")):
+        rows.append((name, *(str(counts[replaces, head]) for head in heads)))
+    return table(rows)
 
 
 def _lines(path: Path) -> list[Any]:

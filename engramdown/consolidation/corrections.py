@@ -19,6 +19,7 @@ from engramdown.consolidation.utterances import small_letters
 from engramdown.engram import CONFIDENCES, Engram, Kind, fact_key, fold
 from engramdown.language.claims import NUMBERS
 from engramdown.language.meaning import contradict, sort_of
+from engramdown.language.updates import says_change
 from engramdown.language.words import STOP_WORDS, is_inflected, word_set
 
 # So many memories one message may bring; who states more has pasted something.
@@ -416,7 +417,7 @@ def supersedes(new: Text, old: Text) -> bool:
 
 def _is_newer(new: Text, old: Text) -> bool:
     """Whether a text that says that something is new differs from the other in a word or two."""
-    if not _NEWER.search(new.text) or _sphere(new) != _sphere(old):
+    if not says_change(new.text) or _sphere(new) != _sphere(old):
         return False
     mine, theirs = _content(new.text), _content(old.text)
     shared = _shared(mine, theirs)
@@ -428,11 +429,6 @@ def _is_newer(new: Text, old: Text) -> bool:
 
 _I_AM_NOW: Final = re.compile(r"i'm (?:now )?an? .*(?<= )now\Z|i'm now an? ")
 _I_AM: Final = re.compile(r"i'm an? (?!.*\b(?:mother|father|mum|mom|dad|parent|twin|native|fan)\b)")
-_NEWER: Final = re.compile(
-    r"\b(?:now|these days|since|as of|no longer|any ?more|currently|again|switched|moved"
-    r"|changed)\b",
-    re.IGNORECASE,
-)
 
 
 @lru_cache(4096)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.language.claims import LONGEST, NEGATIONS, NUMBERS, OPPOSITES
+from engramdown.language.kindred import is_same
 from engramdown.language.similarity import is_rewording, swaps_roles
 from engramdown.language.terms import stem
 from engramdown.language.words import same_word, word_set
@@ -45,7 +46,7 @@ _HALF_DAY: Final = re.compile(r"(?<=\d)[ ]?([ap])\.?m\b", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"(?<=\d)(?=(?![ap]m\Z)[a-z%]+\Z)|(?<=\A\d)-(?=\d{1,3}\Z)")
 _HYPHENED: Final = re.compile(r"[^\W\d_]{3,}(?:-[^\W\d_]{3,})+")
 # A name of a program, which has no other form.
-_CODE: Final = re.compile(r"[_./@:#]|[^\W\d]\d|[a-z][A-Z]")
+_CODE: Final = re.compile(r"[_./@:#]|[^\W\d]-?\d|[a-z][A-Z]")
 _IS: Final = word_set("is are called named by")
 _BEGINS: Final = word_set("but when if while because whenever")
 # What says something of a subject of one or two words and a number.
@@ -60,7 +61,23 @@ _PREFERS: Final = word_set("prefer prefers preferred choose chosen")
 _SWITCHES: Final = word_set("switch switched moved migrate migrated changed")
 # So many words may stand in the middle of a phrase.
 _LONGEST_GAP: Final = 6
+# So much more may be said by one of two that name different things.
+_LITTLE: Final = 2
 _NUMBER: Final = "number"
+# What a number counts.
+_MEASURES: Final = {
+    name: re.compile(rf"(?<![\w.]){pattern}(?!\w)", re.IGNORECASE)
+    for name, pattern in {
+        "span": r"(?:[0-9.,]+ ?(?:ms|s|h)|\w+[ -](?:secs?|seconds?|mins?|minutes?|hours?|days?"
+        r"|weeks?|months?|years?))",
+        "clock": r"(?:[0-9]{1,2}[:.][0-9]{2}|[0-9]{1,2} ?[ap]m|at (?:[0-9]{1,2}|noon|midnight))",
+        "money": r"(?:[$€£] ?[0-9][0-9.,]*|[0-9.,]+k? ?(?:[$€£]|euros?|usd|dollars?|pounds?))",
+        "bytes": r"[0-9.,]+ ?[kmgt]i?b",
+        "share": r"[0-9.,]+ ?(?:%|percent)",
+        "date": r"(?:19|20)[0-9]{2}",
+        "heat": r"[0-9.,]+ ?(?:°|degrees)",
+    }.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +91,7 @@ class _Vocabulary:
         generic: Concepts that may be added without changing what is governed.
         neutral: Concepts that never make a difference.
         several: Concepts of what may have several values at once.
+        kin: Concepts of whose something may be.
         sorts: The sort of each value.
         beside: What may be said beside a value of a sort.
         two: The values of the sorts that have two.
@@ -85,6 +103,7 @@ class _Vocabulary:
     generic: frozenset[str]
     neutral: frozenset[str]
     several: frozenset[str]
+    kin: frozenset[str]
     sorts: dict[str, str]
     beside: dict[str, frozenset[str]]
     two: dict[str, tuple[str, str]]
@@ -113,7 +132,7 @@ def _vocabulary() -> _Vocabulary:
         (first, *rest), said = (side.split() for side in each.split("="))
         phrases.setdefault(first, []).append((rest, said))
     light = frozenset(tables["LIGHT"].split())
-    words = _Vocabulary(phrases, groups, light, light, light, light, {}, {}, {})
+    words = _Vocabulary(phrases, groups, *[light] * 5, {}, {}, {})
     held: dict[str, tuple[str, ...]] = {}
     beside: dict[str, frozenset[str]] = {}
     for name, said, values in re.findall(r"(\w+) \(([^)]*)\): ([^;]+)", tables["VALUES"]):
@@ -131,6 +150,7 @@ def _vocabulary() -> _Vocabulary:
         frozenset(map(words.concept, tables["GENERIC"].split())),
         frozenset(map(words.concept, tables["NEUTRAL"].split())),
         frozenset(map(words.concept, tables["SEVERAL"].split())),
+        frozenset(map(words.concept, tables["KIN"].split())),
         sorts,
         beside,
         {name: (two[0], two[1]) for name, two in held.items() if len(two) == len("ab")},
@@ -163,6 +183,8 @@ class Meaning:
         values: The values that it asserts, by their sort.
         beside: What says nothing more beside these: *day*, and *npm* of *pnpm, not npm*.
         contrasts: Whether it denies a value beside another one of its sort that it asserts.
+        modifiers: The concepts right before each concept: which one it is.
+        measures: What its numbers count.
     """
 
     asserted: set[str] = field(default_factory=set)
@@ -176,6 +198,8 @@ class Meaning:
     values: dict[str, set[str]] = field(default_factory=dict)
     beside: set[str] = field(default_factory=set)
     contrasts: bool = False
+    modifiers: dict[str, set[str]] = field(default_factory=dict)
+    measures: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=8192)
@@ -207,6 +231,9 @@ def read_meaning(text: str) -> Meaning:
         at += length or 1
     reader.end_clause()
     reader.end_sentence()
+    reader.meaning.measures = frozenset(
+        name for name, pattern in _MEASURES.items() if pattern.search(plain)
+    )
     return reader.finished()
 
 
@@ -232,11 +259,12 @@ def _phrase_at(words: Sequence[str], at: int) -> tuple[Sequence[str], int]:
 def _concepts_of(word: str, low: str, *, is_code: bool) -> tuple[list[tuple[str, bool]], bool]:
     """Return the concepts of a word, each with whether it is a value, and whether it is code."""
     known = _vocabulary()
-    is_exact = low not in known.groups and _CODE.search(word) is not None
+    is_known = low in known.groups or bool(known.sort(known.concept(low)))
+    is_exact = not is_known and _CODE.search(word) is not None
     parts = [low]
     if low[0].isdigit():
         parts = _AMOUNT.sub(" ", low).split()
-    elif not is_exact and low not in known.groups and _HYPHENED.fullmatch(low):
+    elif not is_exact and not is_known and _HYPHENED.fullmatch(low):
         parts = low.split("-")
     plain = stem if is_code else known.concept
     concepts = [
@@ -262,6 +290,8 @@ class _Reader:
         self.order = ""
         self.side = 0
         self.words: list[str] = []
+        # The concept of the word before.
+        self.last = ""
 
     def word(self, word: str, *, is_code: bool = False) -> None:
         """Read a word."""
@@ -270,18 +300,28 @@ class _Reader:
         self.words.append(low)
         if low in _STATES or low.endswith("ed"):
             self.name_number()
+        last, self.last = self.last, ""
         if not low or self.takes_effect(low):
             return
         concepts, is_exact = _concepts_of(word, low, is_code=is_code)
-        is_name = is_code or is_exact or bool(word != low and before)
+        is_capital = word != low and not self.is_common(low, before)
+        is_name = is_code or is_exact or bool(is_capital and before)
         for concept, is_value in concepts:
             if len(concept) == 1 and not (is_value or is_name):
                 continue
             self.concept(concept)
+            if last:
+                self.meaning.modifiers.setdefault(concept, set()).add(last)
+            last = self.last = "" if is_value else concept
             if is_name and not is_value:
                 self.meaning.names[concept] = None
-            elif not is_value and (before in _IS or (word != low and not before)):
+            elif not is_value and (before in _IS or (is_capital and not before)):
                 self.meaning.maybe.add(concept)
+
+    def is_common(self, low: str, before: str) -> bool:
+        """Whether a word is no name, whatever its capital letter: a unit, a word of the tables."""
+        groups = _vocabulary().groups
+        return low in groups or stem(low) in groups or before.isdigit()
 
     def name_number(self) -> None:
         """Take a number behind the subject for a part of its name: *room 3 is cold*."""
@@ -355,7 +395,7 @@ class _Reader:
         """Take in the end of a clause."""
         self.settle()
         self.is_denied = self.is_denied and not self.clause
-        self.clause, self.ungoverned = [], 0
+        self.clause, self.ungoverned, self.last = [], 0, ""
         if self.side and not self.sides[0]:
             self.side = 0  # Before a commit, lint.
         if self.sides[0] and self.words[-1:] == ["first"]:
@@ -403,23 +443,33 @@ class _Pair:
         words, mine, theirs = _vocabulary(), a.values, b.values
         self.shared = a.concepts & b.concepts
         self.sorts = [sort for sort in mine if _clash(sort, mine[sort], theirs.get(sort, set()))]
+        if _NUMBER in self.sorts and a.measures and b.measures and not a.measures & b.measures:
+            self.sorts.remove(_NUMBER)  # They count other things.
         gone = {value for sort in self.sorts for value in mine[sort] | theirs[sort]}
-        self.topic = self.shared - gone
+        self.topic = {it for it in self.shared - gone if not it[0].isdigit()}
         neutral = gone | words.neutral | a.beside | b.beside
         self.all_a, self.all_b = (it.concepts - self.shared - neutral for it in (a, b))
+        self.leave_out_alike(same_word)
+        self.more_a, self.more_b = self.all_a - words.generic, self.all_b - words.generic
+
+    def leave_out_alike(self, is_alike: Callable[[str, str], bool]) -> int:
+        """Leave out of what only one says what the other says alike, and return how much it is."""
+        count = 0
         for one in sorted(filter(str.isalpha, self.all_a)):
-            alike = (it for it in self.all_b if it[:3] == one[:3] and it.isalpha())
-            if other := next((it for it in sorted(alike) if same_word(one, it)), ""):
+            alike = (it for it in sorted(self.all_b) if it.isalpha() and is_alike(one, it))
+            if other := next(alike, ""):
                 self.all_a.discard(one)
                 self.all_b.discard(other)
-        self.more_a, self.more_b = self.all_a - words.generic, self.all_b - words.generic
+                count += 1
+        return count
 
     def contradicts(self) -> bool:
         """Whether both cannot hold."""
         is_several = not self.topic.isdisjoint(_vocabulary().several)
         if self.names_differ():
-            return bool(self.topic) and not is_several
-        if self.all_a and self.all_b:
+            return bool(self.topic) and not is_several and not self.is_another()
+        is_vague = self.all_a and self.all_b and self.topic <= _vocabulary().generic
+        if (self.more_a and self.more_b) or self.is_another() or is_vague:
             return False  # They are about two things.
         more = max(len(self.more_a), len(self.more_b))
         if self.is_doubly_denied():
@@ -430,8 +480,20 @@ class _Pair:
         return (
             bool(self.sorts)
             and not is_several
-            and len(self.topic) >= max(more, self.sorts == [_NUMBER])
+            and len(self.topic) >= (max(more - 1, 1) if more else self.sorts == [_NUMBER])
         )
+
+    def differs(self) -> bool:
+        """Whether they give other values to what they share, whatever else they say."""
+        known = _vocabulary()
+        # Two tools of a class need share nothing else.
+        if any(sort in known.beside and sort not in _OF_ANYTHING for sort in self.sorts):
+            return True
+        names = [it.names.keys() - self.shared for it in (self.a, self.b)]
+        is_denied = self.is_opposite() and not self.b.values
+        if not (self.sorts or is_denied or all(names)):
+            return False
+        return bool(self.topic - known.generic) or self.leave_out_alike(is_same) > 0
 
     def says_again(self) -> bool:
         """Whether the first says the second, or most of it, and little else."""
@@ -452,11 +514,29 @@ class _Pair:
             and len(self.more_b) * 2 <= len(self.shared) > 0
         )
 
+    def is_another(self) -> bool:
+        """Whether they are about two things of a kind: *the search service*, *the mail service*."""
+        if _vocabulary().kin & (self.all_a | self.all_b):
+            return True
+        for shared in self.topic:
+            one = self.a.modifiers.get(shared, set()) & self.all_a
+            other = self.b.modifiers.get(shared, set()) & self.all_b
+            if one and other:
+                return True
+        return False
+
     def names_differ(self) -> bool:
-        """Whether each has one name that the other has not, and nothing else."""
-        sides = ((self.all_a, self.a), (self.all_b, self.b))
-        return any(more <= each.names.keys() for more, each in sides) and all(
-            len(more) == 1 and more <= each.names.keys() | each.maybe for more, each in sides
+        """Whether each has a name that the other has not, and at most one says a little more."""
+        if len({any(map(str.isdigit, "".join(it.names))) for it in (self.a, self.b)}) > 1:
+            return False  # A code names something else than a word does.
+        named = [it.names.keys() | it.maybe for it in (self.a, self.b)]
+        more = (self.more_a, self.more_b)
+        rest = [each - names for each, names in zip(more, named, strict=True)]
+        return (
+            bool(more[0] & self.a.names.keys() or more[1] & self.b.names.keys())
+            and all(each & names for each, names in zip(more, named, strict=True))
+            and not all(rest)
+            and max(map(len, rest)) <= _LITTLE
         )
 
     def is_opposite(self) -> bool:
@@ -503,7 +583,41 @@ def contradict(a: str, b: str) -> bool:
     >>> contradict("Releases go out on Thursdays", "The team meeting is on Fridays")
     False
     """
-    return _Pair(read_meaning(a), read_meaning(b)).contradicts()
+    return _Pair(read_meaning(a), read_meaning(b)).contradicts() or (
+        _Pair(read_meaning(_main(a)), read_meaning(_main(b))).contradicts()
+    )
+
+
+def _main(text: str) -> str:
+    """Return a statement without the reasons and additions at its end."""
+    return _ADDITION.split(text, maxsplit=1)[0]
+
+
+_ADDITION: Final = re.compile(
+    r"(?<=\w)(?:[,;]? because\b|; |, (?:so|keep|even|never|the only|as|since)\b"
+    r"|,? and (?:has|have|had|keep|no|never|don't)\b)"
+)
+
+
+@lru_cache(maxsize=8192)
+def differ(a: str, b: str) -> bool | None:
+    """Whether two statements give other values to what they share, whatever else they say.
+
+    It is ``None`` if they are about two things of a kind.
+
+    >>> differ("Our code has moved to GitLab since the crash", "Our code is on GitHub")
+    True
+    >>> differ("The mail service is Ann's now", "The search service is Bob's")
+    """
+    pair = _Pair(read_meaning(_main(a)), read_meaning(_main(b)))
+    return None if pair.is_another() else pair.differs()
+
+
+# Values that many things have.
+_OF_ANYTHING: Final = word_set(
+    "WEEKDAY MONTH PERIOD DAYTIME STATUS COLOUR CITY CONTINENT TONGUE SEASON LENGTH THEME PLACE"
+    " LIFE LEVEL DUTY TRUTH PACE CURRENCY SYSTEM CODE_LANGUAGE PAPER CHANNEL"
+)
 
 
 def says_again(text: str, known: str) -> bool:

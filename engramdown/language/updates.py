@@ -13,19 +13,27 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from engramdown.language.meaning import differ
 from engramdown.language.terms import stem, words
 from engramdown.language.words import STOP_WORDS, word_set
 
 # What says that something has changed, what may say so, and what says that it has not: that
 # something holds once, or beside the other.
+_VERBS: Final = (
+    "mov relocat switch swapp trad chang replac supersed port migrat convert transferr renam"
+    " rebrand rais lower increas decreas reduc cut bump doubl halv trebl tripl extend shorten trimm"
+    " slow loosen tighten lift rais postpon delay reschedul cancell dropp scrapp ditch abandon"
+    " abolish deprecat discontinu stopp quit resign retir unplugg upgrad downgrad shift settl"
+    " repaint redecorat rewritt rewrit correct revert restor adopt introduc hir promot appoint"
+    " elect split bought sold becam turn push taken took hand pass expir divorc marri"
+)
 _CHANGED: Final = re.compile(
     r"\b(?:now|nowadays|these days|by now|meanwhile|lately|no longer|any ?more|as of|since|instead"
-    r"|renames|renamed|replaces|replaced|supersede[sd]|switche[sd]|changed|moved|relocated|migrated?"
-    r"|shifted|swapped|transferred|t(?:akes?|ook|aken) over|hand(?:s|ed) (?:\w+ )?over|bumped"
-    r"|raised|lowered|increased|decreased|reduced|doubled|halved|extended|shortened|trimmed"
-    r"|went (?:up|down|to|from)|gr[eo]wn? (?:to|by)|fell to|dropped|deprecated|discontinued|stopped"
-    r"|quit|resigned|retired|unplugged|postponed|delayed|rescheduled|pushed (?:back|to)|settled"
-    r"|brought forward|upgraded|downgraded|became|turned into|corrected|correction|rewritten"
+    r"|at the moment|after all|turns out|it's been|from \w+(?: \w+)? on(?:wards?)?|changed \w+ mind"
+    r"|renames|replaces|supersedes|takes over|(?:the|a) (?:switch|move|change) to"
+    rf"|(?:{'|'.join(_VERBS.split())})(?:e?d|en)?(?= )"
+    r"|went (?:up|down|to|from)|gr[eo]wn? (?:to|by)|fell to|brought (?:\w+ ){0,4}forward"
+    r"|put (?:\w+ ){0,3}(?:up|down|back|off)|got (?:a |the )?new|got \w+ed"
     r"|(?:is|are) (?:out|in|being)(?=[,.;]| \w+ed)|couldn't|could not|that makes|in favou?r of)"
     r"(?!\w)",
     re.IGNORECASE,
@@ -76,15 +84,32 @@ def certainty(newer: str, older: str, worth: Callable[[str], float] = lambda _: 
     """
     mine, theirs = _read(newer), _read(older)
     shared = mine.words & theirs.words
-    if mine.is_beside or not shared:
+    if mine.is_beside or (mine.least > 1 and not shared) or not theirs.words:
+        return 0.0
+    is_changed = mine.least <= 1
+    has_changed = differ(newer, older) if is_changed else False
+    if has_changed is None:
         return 0.0
     has_other = bool(mine.values - theirs.values)
-    if mine.least > 1:
+    if not is_changed:
         is_other = has_other and bool(theirs.values) and theirs.words <= mine.words
+    elif theirs.values:
+        is_other = has_other
     else:
-        is_other = has_other if theirs.values else not mine.words <= theirs.words
+        is_other = not mine.values and not mine.words <= theirs.words
     share = sum(map(worth, shared)) / sum(map(worth, theirs.words))
-    return share if is_other and share >= min(mine.least, 1.0) else 0.0
+    if is_other and share >= min(mine.least, 1.0):
+        return share
+    return max(share, 0.1) if has_changed else 0.0
+
+
+def says_change(text: str) -> bool:
+    """Whether a text says that something is another way than it was: *now*, *moved*, *no longer*.
+
+    >>> says_change("We moved to GitLab"), says_change("We use GitLab")
+    (True, False)
+    """
+    return _CHANGED.search(text) is not None
 
 
 def newer_first(
@@ -146,7 +171,7 @@ def _read(text: str) -> _Statement:
     return _Statement(
         frozenset(stem(word) for word in words(" ".join(others)) if word not in STOP_WORDS),
         frozenset(value.removesuffix("s") for value in values),
-        _SURELY if _CHANGED.search(text) else _PERHAPS if _MAYBE.search(text) else 2.0,
+        _SURELY if says_change(text) else _PERHAPS if _MAYBE.search(text) else 2.0,
         _BESIDE.search(text) is not None,
     )
 

@@ -24,9 +24,9 @@ from engramdown.engram import Confidence
 from engramdown.errors import NO_SEARCH, StoreError
 from engramdown.forks import Lock, in_child, unforked
 from engramdown.hippocampus.entry import Entry
+from engramdown.language.kindred import kindred
 from engramdown.language.terms import Term, folded, spelt, stem
 from engramdown.language.updates import newer_first
-from engramdown.recall.kindred import kindred
 from engramdown.recall.lines import length_of
 from engramdown.recall.query import Query, read_query
 from engramdown.recall.ranking import REREAD, WEIGHTS, Mark, Ranked, idf, lists_of, reread

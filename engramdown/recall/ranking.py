@@ -35,8 +35,8 @@ from math import log
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from engramdown.language.dates import Dates
+from engramdown.language.kindred import kindred
 from engramdown.language.terms import speaking, spelt, stem, tokens, words
-from engramdown.recall.kindred import kindred
 from engramdown.recall.lines import CHUNK, SPEAKERS, Chunk, second_of
 from engramdown.recall.query import Query, Wanted, asks, says, says_name, statement_share
 from engramdown.transcripts.episode import ROLES

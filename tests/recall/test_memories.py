@@ -14,6 +14,7 @@ from hypothesis import given
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
+from engramdown.language import kindred
 from engramdown.language.words import STOP_WORDS
 from engramdown.recall import index, memories
 from engramdown.recall.memories import HALF_LIFE, MemoryIndex
@@ -214,7 +215,7 @@ def test_what_is_only_kindred_to_a_part_of_what_was_found_is_left_out() -> None:
 
 
 def test_the_table_of_kin_has_no_word_that_is_never_looked_for() -> None:
-    table = Path(memories.__file__).with_name("kindred.txt").read_text(encoding="utf-8")
+    table = Path(kindred.__file__).with_name("kindred.txt").read_text(encoding="utf-8")
     lines = [line for line in table.splitlines() if not line.startswith("#") and line]
     assert len(lines) == len(set(lines))
     for line in lines:
