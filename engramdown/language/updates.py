@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from engramdown.language.meaning import differ
 from engramdown.language.terms import stem, words
 from engramdown.language.words import STOP_WORDS, word_set
 
@@ -87,7 +86,7 @@ def certainty(newer: str, older: str, worth: Callable[[str], float] = lambda _: 
     if mine.is_beside or (mine.least > 1 and not shared) or not theirs.words:
         return 0.0
     is_changed = mine.least <= 1
-    has_changed = differ(newer, older) if is_changed else False
+    has_changed = is_changed and _differ(newer, older)
     if has_changed is None:
         return 0.0
     has_other = bool(mine.values - theirs.values)
@@ -101,6 +100,13 @@ def certainty(newer: str, older: str, worth: Callable[[str], float] = lambda _: 
     if is_other and share >= min(mine.least, 1.0):
         return share
     return max(share, 0.1) if has_changed else 0.0
+
+
+def _differ(newer: str, older: str) -> bool | None:
+    # Few texts say that something has changed, and the first search is to load little.
+    from engramdown.language.meaning import differ
+
+    return differ(newer, older)
 
 
 def says_change(text: str) -> bool:
