@@ -23,8 +23,10 @@ from engramdown.storage.disk import Disk
 # How many citations of a memory count, and how large a cited file may be, in bytes.
 MOST: Final = 4
 LARGEST: Final = 1024 * 1024
-# What is read for one context or one report at most; what goes beyond counts as unchanged.
+# What is read for one context or one report at most, in bytes; each line that is compared counts as
+# some more. What goes beyond counts as unchanged.
 _IN_ALL: Final = 16 * LARGEST
+_LINE: Final = 32
 
 # Stands behind what may no longer hold, where a model reads it. It names no file, as the name may
 # have come with git.
@@ -96,6 +98,7 @@ class Citations:
         self._disk = Disk(limit=LARGEST)
         self._left = _IN_ALL
         self._files: dict[str, bytes | None] = {}
+        self._numbers: dict[str, list[int]] = {}
 
     def states(self, cites: str) -> list[tuple[str, State]]:
         """Return each citation of a memory, as it is written, and its state.
@@ -150,7 +153,7 @@ class Citations:
         # The digest of a short secret tells it to whoever tries them all.
         if find_secrets(b"\n".join(own).decode("utf-8", "replace")):
             raise InvalidEngramError("cites", f"{text!r} holds a secret; cite other lines")
-        return str(cited._replace(digest=next(_digests(own, len(own)))))
+        return str(cited._replace(digest=next(_digests([*map(_number, own)], len(own)))))
 
     def _state(self, cited: Citation | None) -> State:
         if cited is None:
@@ -160,11 +163,19 @@ class Citations:
         data = self._read(cited.path)
         if data is None:
             return "missing"
-        if not cited.digest:
+        if not cited.digest or self._left < 0:
             return "holds"
-        lines = _lines(data)
-        size = cited.last - cited.first + 1 if cited.first else len(lines)
-        return "holds" if cited.digest in _digests(lines, size) else "changed"
+        if cited.path not in self._numbers:
+            self._numbers[cited.path] = [*map(_number, _lines(data))]
+        # Most lines stand where they stood.
+        numbers = self._numbers[cited.path]
+        own = numbers[max(cited.first - 1, 0) : cited.last or None]
+        self._left -= _LINE * len(own)
+        if cited.digest in _digests(own, len(own)):
+            return "holds"
+        self._left -= _LINE * len(numbers)
+        size = cited.last - cited.first + 1 if cited.first else len(numbers)
+        return "holds" if cited.digest in _digests(numbers, size) else "changed"
 
     def _read(self, path: str) -> bytes | None:
         """Return the bytes of a file, ``None`` if there is no such file inside the project."""
@@ -179,7 +190,8 @@ class Citations:
             data = self._disk.read(place) if os.path.realpath(place) == str(place) else None
         except (OSError, StoreError, ValueError):
             return None
-        self._left -= len(data or b"")
+        if data is not None:
+            self._left -= len(data) + _LINE * data.count(b"\n")
         return data
 
 
@@ -187,10 +199,9 @@ def _lines(data: bytes) -> list[bytes]:
     return [line.rstrip() for line in data.removesuffix(b"\n").split(b"\n")]
 
 
-def _digests(lines: Sequence[bytes], size: int) -> Iterator[str]:
+def _digests(numbers: Sequence[int], size: int) -> Iterator[str]:
     """Yield the digest of each run of ``size`` lines: a rolling hash, as moved lines are common."""
     top, value = pow(_BASE, size, _PRIME), 0
-    numbers = [_number(line) for line in lines]
     for at, number in enumerate(numbers):
         value = (value * _BASE + number) % _PRIME
         if at >= size:
