@@ -126,6 +126,7 @@ def _updates(pairs: Sequence[Any]) -> str:
         counts[replaces, "marked"] += mark == f"{at}-newer"
         counts[replaces, "by another"] += mark not in ("", f"{at}-newer")
     heads = ("all", "first", "marked", "by another")
+    rows: list[tuple[str, ...]]
     rows = [("the newer one", "pairs", "is first", "marks the older", "another marks it")]
     for replaces, name in ((True, "replaces the older"), (False, "does not")):
         rows.append((name, *(str(counts[replaces, head]) for head in heads)))

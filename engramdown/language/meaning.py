@@ -132,7 +132,7 @@ def _vocabulary() -> _Vocabulary:
         (first, *rest), said = (side.split() for side in each.split("="))
         phrases.setdefault(first, []).append((rest, said))
     light = frozenset(tables["LIGHT"].split())
-    words = _Vocabulary(phrases, groups, *[light] * 5, {}, {}, {})
+    words = _Vocabulary(phrases, groups, light, light, light, light, light, {}, {}, {})
     held: dict[str, tuple[str, ...]] = {}
     beside: dict[str, frozenset[str]] = {}
     for name, said, values in re.findall(r"(\w+) \(([^)]*)\): ([^;]+)", tables["VALUES"]):
