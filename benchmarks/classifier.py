@@ -14,8 +14,9 @@ from typing import Final
 import numpy as np
 
 from engramdown.consolidation.classifier import CLASSES, ROWS, STEP, WEIGHTS, rows_of
+from engramdown.consolidation.sentences import kind_of
 from engramdown.consolidation.utterances import mask_shown, sentences, small_letters
-from tests.corpora.dialogs import chatter, dialogs, labelled
+from tests.corpora.dialogs import changes, chatter, dialogs, labelled
 from tests.corpora.statements import CORPORA, corpus
 
 __all__ = ["main"]
@@ -58,11 +59,21 @@ def _rows() -> list[Row]:
         rows += [(words, _class(kinds)) for words in _sentences(text)]
     rows += [(small_letters(text), _class([kind])) for kind, text in chatter()]
     for dialog in dialogs():
-        if dialog.group in _CHANGING:
-            continue  # What is corrected or taken back later was a statement all the same.
         known = [(kinds, [words]) for kinds, words in dialog.expected]
-        for text in (text for session in dialog.sessions for text in session):
+        texts = [text for session in dialog.sessions for text in session]
+        if dialog.group in _CHANGING:
+            # What is corrected or taken back later was a statement all the same.
+            kinds = known[0][0] if known else frozenset({"lesson"})
+            known = [(kinds, [word]) for word in dialog.absent]
+            rows += [row for text in texts[:1] for row in _of_message(text, known) if row[1]]
+            continue
+        for text in texts:
             rows += _of_message(text, known)
+    for sessions, gone, new in changes():
+        # What is said in another session stands for itself; a correction does not.
+        for held, text in ((gone, sessions[0][0]), *((new, it[0]) for it in sessions[1:] if new)):
+            known = [(frozenset({kind_of(text)}), [held.strip(".")])]
+            rows += [row for row in _of_message(text, known) if row[1]]
     return list(dict.fromkeys(rows))
 
 

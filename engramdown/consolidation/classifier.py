@@ -20,7 +20,7 @@ from engramdown.language.words import STOP_WORDS, word_set
 # What a sentence may be, in the order of the weights.
 CLASSES: Final = ("nothing", "rule", "lesson", "profile")
 # Features are hashed into so many rows, of one signed byte a class.
-ROWS: Final = 1 << 14
+ROWS: Final = 1 << 16
 # What a byte of one is worth.
 STEP: Final = 1 / 24
 WEIGHTS: Final = Path(__file__).parent / "languages" / "english.weights"

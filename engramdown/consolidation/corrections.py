@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar, cast
 
 from engramdown.consolidation.sentences import Statement, person_in, read, verb_of
 from engramdown.consolidation.utterances import small_letters
 from engramdown.engram import CONFIDENCES, Engram, Kind, fact_key, fold
 from engramdown.language.claims import NUMBERS
 from engramdown.language.meaning import contradict, sort_of
-from engramdown.language.updates import says_change
+from engramdown.language.updates import certainty, says_change
 from engramdown.language.words import STOP_WORDS, is_inflected, word_set
 
 # So many memories one message may bring; who states more has pasted something.
@@ -63,11 +63,13 @@ class TakenBack(NamedTuple):
             ``lesson``.
         is_loose: Whether the words only say that something is over: then they have to speak of
             most of what a memory says.
+        instead: What is said to have changed, and is worth knowing only if that was known before.
     """
 
     words: str
     kind: Kind = "lesson"
     is_loose: bool = False
+    instead: Engram | None = None
 
 
 class UserStatements(NamedTuple):
@@ -134,19 +136,27 @@ class _Conversation:
         """Take in a message."""
         corrects = ""
         brought = 0
+        unmended = False
+        before = [each for each in self.said if each.at == at - 1]
         for each in read(text, self.person):
             if each.act == "takes back":
                 self._take_back(TakenBack(each.text, each.kind, each.confidence == "low"), at)
                 corrects = corrects if each.confidence == "low" else "high"
             elif each.act == "insists":
                 self._insist(at)
+            elif each.act == "updates":
+                self._update(_engram(each, pointer), at)
             elif each.act == "corrects":
                 corrects = min(each.confidence, corrects or "low", key=CONFIDENCES.index)
-                if each.text:
-                    self._swap(each, pointer, at)
+                if each.text and not self._swap(each, pointer, at):
+                    unmended = unmended or each.confidence == "high"
             elif brought < MOST:
                 brought += 1
                 self._add(_engram(each, pointer), at, corrects)
+        if unmended and len(before) == 1 and before[0] in self.said:
+            # It was wrong, but not told how: a person is to say.
+            doubted = before[0]._replace(engram=replace(before[0].engram, unsure=True))
+            self.said[self.said.index(before[0])] = doubted
         self.person = person_in(small_letters(text[-_TAIL:])) or self.person
 
     def _add(self, engram: Engram, at: int, corrects: str) -> None:
@@ -186,6 +196,15 @@ class _Conversation:
         if not gone:
             self.back.append(back)
 
+    def _update(self, engram: Engram, at: int) -> None:
+        """Put what is said to have changed in the place of what it outdates."""
+        older = outdated(engram, [each.engram for each in self.said])
+        if older:
+            self.said = [each for each in self.said if each.engram not in older]
+            self.said.append(_Said(in_place_of(engram, older[0]), at))
+        else:
+            self.back.append(TakenBack(engram.text, instead=engram))
+
     def _insist(self, at: int) -> None:
         """Make a rule of the last thing that was said."""
         if self.said and at - self.said[-1].at <= 1 and self.said[-1].engram.kind != "profile":
@@ -193,7 +212,7 @@ class _Conversation:
             kind = last.engram.kind if last.engram.kind in _RULES else "always"
             self.said.append(_Said(replace(last.engram, kind=kind, unsure=False), at))
 
-    def _swap(self, correction: Statement, pointer: str, at: int) -> None:
+    def _swap(self, correction: Statement, pointer: str, at: int) -> bool:
         """Put the right word in the place of the wrong one, in what was said last with it."""
         for place in reversed(range(len(self.said))):
             said = self.said[place]
@@ -201,7 +220,8 @@ class _Conversation:
             if text and (correction.instead or at - said.at <= 1):
                 mended = replace(said.engram, text=text, origin=pointer or said.engram.origin)
                 self.said[place] = _Said(mended, said.at)
-                return
+                return True
+        return False
 
 
 def _verb(engram: Text) -> str:
@@ -247,8 +267,10 @@ def _counterpart(text: str, new: str, *, surely: bool) -> str:
     if sort:
         return next((word for word in reversed(words) if _sort(word) == sort), "")
     alike = (word for word in reversed(words) if _is_alike(word, new))
-    last = words[-1] if surely and words and new.casefold() not in _NO_VALUE else ""
-    return next(alike, last)
+    # A name stands for a name, else for what is said last.
+    names = (word for word in words[:0:-1] if new[:1].isupper() and word[:1].isupper())
+    is_value = surely and words and new.casefold() not in _NO_VALUE and "'" not in new
+    return next(alike, next(names, words[-1]) if is_value else "")
 
 
 def _is_alike(one: str, other: str) -> bool:
@@ -368,6 +390,27 @@ def about(back: TakenBack, memories: Iterable[T]) -> list[T]:
     best = max((count for count, _ in counts), default=0)
     return [memory for count, memory in counts if count == best]
 
+
+def outdated(change: Engram, memories: Iterable[T]) -> list[T]:
+    """Return the memory of which something is said to have changed, if there is one.
+
+    >>> old = Engram("The rate limit is 100 a minute", "lesson", "project")
+    >>> outdated(Engram("They raised the rate limit to 300", "lesson", "project"), [old]) == [old]
+    True
+    """
+    sure = [(certainty(change.text, it.text), it) for it in memories if it.kind != "never"]
+    best = max(sure, key=lambda each: each[0], default=None)
+    return [best[1]] if best and best[0] >= _OUTDATED else []
+
+
+def in_place_of(change: Engram, older: Text) -> Engram:
+    """Return what is said to have changed, of the kind of the memory whose place it takes."""
+    kind = cast("Kind", older.kind)
+    return replace(change, kind=kind, unsure=kind in _RULES)
+
+
+# How much of a memory must be shared by what is said to have changed.
+_OUTDATED: Final = 0.5
 
 _ABOUT: Final = word_set(
     "rule rules reminder preference instruction note fact thing bit part request said told asked "

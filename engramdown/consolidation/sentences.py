@@ -23,12 +23,13 @@ from engramdown.consolidation.classifier import Chances, chances
 from engramdown.consolidation.utterances import entries, mask_shown, sentences, small_letters
 from engramdown.engram import Confidence, Kind, Scope
 from engramdown.language.characters import BLANK
+from engramdown.language.updates import says_change
 from engramdown.language.words import word_set
 
 # A statement that is longer, in characters, is left out.
 LONGEST: Final = 300
 
-Act = Literal["states", "corrects", "takes back", "insists"]
+Act = Literal["states", "corrects", "takes back", "insists", "updates"]
 
 _STRIPS: Final = 8
 _REDACTED: Final = "[redacted"
@@ -52,6 +53,7 @@ class Statement(NamedTuple):
         scope: ``global`` for what is about the user or said to hold everywhere.
         is_sure: Whether it is surely meant to last; else a person is asked.
         act: ``states``, ``takes back`` something, ``insists`` that what stands before it is a rule,
+            ``updates`` what may have been said before, and means nothing by itself,
             or ``corrects`` it: then ``instead`` is the word that was wrong, or ``""`` if it is not
             named.
         is_guess: Whether no form of words says that it is a fact, or a rule.
@@ -170,7 +172,7 @@ def language_of(words: str) -> str:
     >>> language_of("je pr\u00e9f\u00e8re le th\u00e9 sans sucre"), language_of("use uv")
     ('french', 'english')
     """
-    said = re.findall(r"[^\W\d_]+'?", words)
+    said = re.findall(r"(?<![.@/])\b[^\W\d_]+'?(?![.@/]\w)", words)
     english = _words("SMALL")
     known = english | _words("VERBS")
     best, most = "english", 0.0
@@ -353,9 +355,10 @@ def _read(clause: _Clause) -> Iterator[Statement]:
     taken = None if asks else _taken_back(words, language)
     if taken is not None:
         back, rest = taken
-        yield back
-        if rest:
-            yield from _read(_Clause(clause.written[-len(rest) :], rest, clause.mark))
+        more = list(_read(_Clause(clause.written[-len(rest) :], rest, clause.mark))) if rest else []
+        # "Scratch that, it's 8081": the last thing stays, with another value.
+        is_value = not back.text and [each.act for each in more] == ["corrects"] and more[0].text
+        yield from [more[0]._replace(confidence="high")] if is_value else [back, *more]
         if rest or not words.startswith("we "):
             return
     if not asks and _named("INSISTS").fullmatch(words):
@@ -368,13 +371,18 @@ def _read(clause: _Clause) -> Iterator[Statement]:
     if not found and not asks and _named("CANCELS", language).search(words):
         yield Statement("lesson", words, "low", "project", act="takes back")
     swap = None if asks else _corrected(clause, language)
+    if not (found or swap or asks) and language == "english" and says_change(words):
+        text = clause.written[_opener(words, 0, language) :]
+        yield Statement("lesson", text[:1].upper() + text[1:], "medium", "project", act="updates")
     if swap is not None:
         # What is said instead stands beside it, or in the next sentence.
         is_piece = swap.text and all(
             each.is_guess and each.text.casefold().startswith(swap.text.casefold())
             for each in found
         )
-        if is_piece and swap.confidence != "low":
+        named = swap.instead.casefold()
+        is_named = named and all(it.text.casefold().startswith(named) for it in found)
+        if is_named or (is_piece and swap.confidence != "low"):
             found = []  # "No, Ghent since May": a value, and no sentence.
         yield swap._replace(text="") if any(each.is_sure for each in found) else swap
     yield from found
@@ -418,6 +426,7 @@ def _corrected(clause: _Clause, language: str) -> Statement | None:
     end = behind.start() if behind else end
     if leads := _named("LEADS_IN", language).match(words, start, end):
         start = leads.end()
+    start = end - len(words[start:end].lstrip(_EDGE))
     left = words[start:end].rstrip(_EDGE)
     for name in ("NOT_THAT_THIS", "THIS_NOT_THAT"):
         if found := _named(name, language).fullmatch(left):
@@ -448,11 +457,13 @@ _SHORT: Final = 6
 def _stated(clause: _Clause, language: str) -> Iterator[Statement]:
     words = clause.words
     plain = words[: _cut(words, len(words), "COURTESY")]
+    chance = _chances(plain, language)
     found = list(_found(plain, language))
-    if not found and (wish := _polite_wish(words) or _likely(plain, language)):
+    if not found and (wish := _polite_wish(words) or _likely(plain, chance)):
         found = [(0, wish)]
-    for at, (_, said) in enumerate(found):
-        if not said.is_sure and _is_hardly_anything(plain, language):
+    for at, (_, form) in enumerate(found):
+        said = _weighed(plain, form, chance) if chance else form
+        if said is None:
             continue
         end = found[at + 1][0] if at + 1 < len(found) else len(words)
         whole = len(words) if said.end == len(plain) else said.end
@@ -461,10 +472,21 @@ def _stated(clause: _Clause, language: str) -> Iterator[Statement]:
             yield made
 
 
-def _is_hardly_anything(words: str, language: str) -> bool:
-    """Whether a sentence is not worth a question, whatever form it fits."""
-    tells = language == "english" and words.count(" ") >= _FEWEST and BLANK not in words
-    return tells and chances(words).nothing > _VETO
+def _chances(words: str, language: str) -> Chances | None:
+    """Return what a sentence is likely to be, if it is of the sort that the classifier knows."""
+    return chances(words) if language == "english" and BLANK not in words else None
+
+
+def _weighed(words: str, said: Said, chance: Chances) -> Said | None:
+    """Return what a form says as sure as the classifier leaves it; nothing if that doubts it."""
+    how = "fact" if said.is_fact else said.confidence
+    held, gone = _DOUBTS[how] if said.is_sure else (0.0, _LEAST_ASKED)
+    if chance.nothing > gone:
+        return None
+    said = said._replace(is_sure=said.is_sure and chance.nothing <= held)
+    is_whole = said.start == 0 and said.end == len(words)
+    is_rule = said.is_fact and is_whole and chance.rule > _RATHER * chance.lesson
+    return _as_rule(words[said.start :], said, is_maybe_fact=True) if is_rule else said
 
 
 def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
@@ -831,23 +853,21 @@ def _fact(words: str, at: int, lead: str) -> Said | None:
     return Said("lesson", "medium", at, len(words), is_sure=is_sure, is_fact=True)
 
 
-def _likely(words: str, language: str) -> Said | None:
+def _likely(words: str, chance: Chances | None) -> Said | None:
     """Return what a sentence is likely to say that fits no form, by the classifier."""
     at = 0
-    while (opener := _opener(words, at, language)) > at:
+    while (opener := _opener(words, at, "english")) > at:
         at = opener
     rest = words[at:]
-    is_strange = language != "english" or BLANK in words or rest.count(" ") < _FEWEST - 1
-    if is_strange or is_passing(rest, firm=True) or _named("TASK").match(rest):
+    if chance is None or rest.count(" ") < _FEWEST - 1 or not _is_likely(rest, chance):
         return None
-    chance = chances(rest)
-    if not _is_likely(rest, chance):
+    if _ROLE.match(rest) or is_passing(rest, firm=True) or _named("TASK").match(rest):
         return None
     is_asked, is_brief = is_order(rest), rest.count(" ") < _FEWEST
     least = _HARDLY_ANY_DOUBT if is_asked else _LEAST_DOUBT
     said = Said("lesson", "medium", at, len(words), is_sure=chance.nothing < least and not is_brief)
     if chance.rule <= max(chance.lesson, chance.profile):
-        is_fact = chance.lesson > chance.profile
+        is_fact = chance.lesson > chance.profile or _ME.search(rest) is None
         return said._replace(kind="lesson" if is_fact else "profile", is_fact=is_fact)
     return _as_rule(rest, said, is_maybe_fact=chance.rule < 2 * chance.lesson)
 
@@ -877,12 +897,26 @@ def _as_rule(rest: str, said: Said, *, is_maybe_fact: bool) -> Said:
     return said._replace(kind="when" if _named("CASE_BEGINS").match(rest) else "always")
 
 
+# Who speaks of themselves.
+_ME: Final = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b")
+# Whose words follow.
+_ROLE: Final = re.compile(r"(?:system|user|assistant|human|ai|bot|developer): ")
 # How likely a sentence may be nothing, and yet be asked about, or be learned.
-_MOST_DOUBT: Final = 0.2
-_LEAST_DOUBT: Final = 0.06
+_MOST_DOUBT: Final = 0.3
+_LEAST_DOUBT: Final = 0.08
 _HARDLY_ANY_DOUBT: Final = 0.02
-# The same of what a form says that a person is asked about.
-_VETO: Final = 0.9
+# How likely nothing must be for what a form says to be asked about, and to be left out; the same
+# of a plain fact.
+_DOUBTS: Final = {
+    "high": (0.95, 1.0),
+    "medium": (0.7, 0.96),
+    "low": (0.4, 0.8),
+    "fact": (0.35, 0.85),
+}
+# So much likelier a plain fact must be a rule to be taken for one.
+_RATHER: Final = 3
+# The same of what a form leaves open.
+_LEAST_ASKED: Final = 0.6
 
 
 def _polite_wish(words: str) -> Said | None:

@@ -13,7 +13,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import today
-from engramdown.consolidation.corrections import TakenBack, about, supersedes
+from engramdown.consolidation.corrections import (
+    TakenBack,
+    about,
+    in_place_of,
+    outdated,
+    supersedes,
+)
 from engramdown.engram import Engram
 from engramdown.gate.gate import Evidence, decide, holds_secret, scope_of, without_secrets
 from engramdown.gate.intake import Receipt, waiting_receipt
@@ -52,14 +58,22 @@ def take_in(
         taken_back: What they took back from earlier sessions.
 
     Returns:
-        A receipt for each engram, in order, then one for each memory that was taken back.
+        A receipt for each engram, in order, one for each memory of which something has changed,
+        then one for each that was taken back.
 
     Raises:
         StoreError: If a memory could not be read or retired.
     """
     standing = [entry for store in scopes.stores for entry in scopes.usable(store)]
-    gone = [_forget(scopes, entry) for back in taken_back for entry in about(back, standing)]
+    gone: list[Receipt] = []
     news = [_news(engram, standing) for engram in engrams]
+    for back in taken_back:
+        if back.instead is None:
+            gone += [_forget(scopes, entry) for entry in about(back, standing)]
+        elif not holds_secret(back.instead) and (older := outdated(back.instead, standing)):
+            scope = older[0].scope
+            change = replace(in_place_of(back.instead, older[0]), scope=scope)
+            news.append(_News(change, tuple(older)))
     objections = _Objections(scopes, [entry for each in news for entry in each.older])
     # What replaces nothing is written together, as one step.
     plain = [at for at, each in enumerate(news) if not each.older]

@@ -159,8 +159,12 @@ class SleepState:
             StoreError: If it cannot be written.
         """
         engrams = [dataclasses.asdict(engram) for engram in work.engrams]
+        back = [
+            (*each[:3], *([dataclasses.asdict(each.instead)] if each.instead else ()))
+            for each in work.taken_back
+        ]
         try:
-            record = {"parts": work.parts, "engrams": engrams, "taken_back": work.taken_back}
+            record = {"parts": work.parts, "engrams": engrams, "taken_back": back}
             data = json.dumps(record).encode()
             self._disk.save(self._work, data, durable=False, replace=True)
         except OSError as error:
@@ -175,7 +179,10 @@ class SleepState:
                 Part(_checked(Mark(*mark)), int(after), str(digest))
                 for mark, after, digest in record["parts"]
             )
-            back = tuple(TakenBack(*each) for each in record.get("taken_back", ()))
+            back = tuple(
+                TakenBack(words, kind, is_loose, *(Engram(**each) for each in instead))
+                for words, kind, is_loose, *instead in record.get("taken_back", ())
+            )
             return Work(parts, engrams, back)
         except (*_UNREADABLE, OSError, EngramdownError, OverflowError):
             return None

@@ -5,8 +5,13 @@
 ``!`` what shall not be known, and after a ``^`` what the first memory must not begin with.
 ``sentences.txt`` has the kinds of a sentence, or ``-``; ``chatter.txt`` what is said in the middle
 of work, as ``rule``, ``lesson``, ``profile`` or ``-``, for the classifier. ``changes.txt`` has what
-is said, what is gone then, and what is known instead. All were written by whoever wrote the rules,
-part by part, and each part led to changes of the rules.
+is said, what is gone then, and what is known instead. All these were written by whoever wrote the
+rules, part by part, and each part led to changes of the rules.
+
+``said_first.txt`` and ``said_second.txt`` are like ``chatter.txt``, with the kind of a rule. Two
+authors wrote them, who had seen neither the rules nor any dialog that these are measured
+by, nor one what the other wrote. The classifier learns from them; before it did, the rules and the
+classifier took of the second 327 sentences for something to be known, 292 rightly, of 400.
 """
 
 from __future__ import annotations
@@ -14,7 +19,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from engramdown.consolidation.corrections import about, read_messages, supersedes
+from engramdown.consolidation.corrections import (
+    about,
+    in_place_of,
+    outdated,
+    read_messages,
+    supersedes,
+)
 from engramdown.engram import Engram
 
 __all__ = ["Dialog", "changes", "chatter", "dialogs", "known", "labelled"]
@@ -52,8 +63,10 @@ def known(sessions: tuple[tuple[str, ...], ...]) -> list[Engram]:
     for messages in sessions:
         told = read_messages((text, "") for text in messages)
         for back in told.taken_back:
-            gone = about(back, memory)
+            gone = outdated(back.instead, memory) if back.instead else about(back, memory)
             memory = [each for each in memory if each not in gone]
+            if back.instead and gone:
+                memory.append(in_place_of(back.instead, gone[0]))
         for engram in told.engrams:
             older = [it for it in memory if supersedes(engram, it)]
             memory = [each for each in memory if each not in older] + [engram]
@@ -98,8 +111,9 @@ def labelled() -> list[tuple[frozenset[str], str]]:
 
 def chatter() -> list[tuple[str, str]]:
     """Return what people say in the middle of work, each with its kind, or ``-``."""
-    rows = [line.partition(" | ") for line in _lines("chatter")]
-    return [(kind, text) for kind, _, text in rows]
+    names = ("chatter", "said_first", "said_second")
+    rows = [line.partition(" | ") for name in names for line in _lines(name)]
+    return [(kind.strip(), text.replace("\\n", "\n")) for kind, _, text in rows]
 
 
 def changes() -> list[tuple[tuple[tuple[str, ...], ...], str, str]]:
