@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -51,19 +52,18 @@ def chances(words: str) -> Chances:
     >>> chances("no abbreviations in variable names").rule > 0.5
     True
     """
-    weights = _weights()
-    sums = [0, 0, 0, 0]
-    for row in rows_of(words):
-        for at, weight in enumerate(weights[4 * row : 4 * row + 4]):
-            sums[at] += weight
+    rows = rows_of(words)
+    sums = [sum(map(weights.__getitem__, rows)) for weights in _weights()]
     most = max(sums)
     powers = [math.exp((each - most) * STEP) for each in sums]
     return Chances(*(each / sum(powers) for each in powers))
 
 
 @cache
-def _weights() -> memoryview:
-    return memoryview(WEIGHTS.read_bytes()).cast("b")
+def _weights() -> tuple[array[int], ...]:
+    """Return the weights of each class, by row."""
+    weights = array("b", WEIGHTS.read_bytes())
+    return tuple(weights[at :: len(CLASSES)] for at in range(len(CLASSES)))
 
 
 def rows_of(words: str) -> set[int]:

@@ -176,6 +176,8 @@ def language_of(words: str) -> str:
     english = _words("SMALL")
     known = english | _words("VERBS")
     best, most = "english", 0.0
+    if (len(said) == 1 or not english.isdisjoint(said)) and _foreign().isdisjoint(said):
+        return best
     for name in LANGUAGES:
         own = _words("SMALL", name)
         telling = sum(_weight(word) for word in said if word in own and word not in known)
@@ -185,6 +187,13 @@ def language_of(words: str) -> str:
         if telling > most and telling > against:
             best, most = name, telling
     return best
+
+
+@cache
+def _foreign() -> frozenset[str]:
+    """Return the small words of the other languages that are no English ones."""
+    small = frozenset().union(*(_words("SMALL", name) for name in LANGUAGES))
+    return small - _words("SMALL") - _words("VERBS")
 
 
 @cache
@@ -620,7 +629,7 @@ class _How(NamedTuple):
 
 def _classified(words: str, at: int, how: _How) -> Said | None:
     """Return what a clause says."""
-    said = first_said(forms(how.language), words, at)
+    said = first_said(how.language, words, at)
     if said is not None:
         is_other = how.language != "english" and said.kind == "lesson"
         is_wish = how.standing and (
@@ -960,12 +969,18 @@ def verb_of(rest: str) -> re.Match[str] | None:
 # ---- what a form says ----
 
 
-def first_said(table: tuple[Form, ...], words: str, at: int) -> Said | None:
+def first_said(language: str, words: str, at: int) -> Said | None:
     """Return what the first form that fits says of a sentence, from a clause of it on."""
-    return next((said for form in table if (said := _said(form, words, at))), None)
+    # Most patterns are about oneself: they need not be compiled for anything else.
+    begun = (form for begins, form in _by_beginning(language) if words.startswith(begins, at))
+    return next((said for form in begun if (said := _said(form, words, at))), None)
 
 
 @cache
+def _by_beginning(language: str) -> tuple[tuple[tuple[str, ...], Form], ...]:
+    return tuple((_begins(form.pattern), form) for form in forms(language))
+
+
 def _begins(text: str) -> tuple[str, ...]:
     """Return with what a clause begins that a pattern may fit: "i", "my"; ``""`` for anything."""
     found = re.match(r"(i|we|my)(?=[ (])|\(\?:((?:i|we|my)(?:\|(?:i|we|my))*)\)", text)
@@ -985,9 +1000,7 @@ def _has_choice(text: str) -> bool:
 
 
 def _said(form: Form, words: str, at: int) -> Said | None:
-    # Most patterns are about oneself: they need not be compiled for anything else.
-    begins = words.startswith(_begins(form.pattern), at)
-    found = pattern(form.pattern).match(words, at) if begins else None
+    found = pattern(form.pattern).match(words, at)
     if found is None:
         return None
     groups = found.groupdict()

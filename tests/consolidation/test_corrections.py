@@ -73,6 +73,17 @@ class TestLabelledDialogs:
     "messages, expected",
     [
         (["Always use npm.", "Sorry, I meant pnpm, not npm."], ["always: Always use pnpm"]),
+        (
+            ["The API is on port 7000.", "scratch that, it's 7100"],
+            ["lesson: The API is on port 7100"],
+        ),
+        (["La réunion est le mardi.", "pardon, le jeudi."], ["lesson: La réunion est le jeudi"]),
+        (["Answer me in French.", "English from now on."], ["always: English"]),
+        (
+            ["The standup is at 9:30.", "Standup was moved to 10."],
+            ["lesson: Standup was moved to 10"],
+        ),
+        (["Use tabs.", "You know what, don't do that."], []),
         (["Never use tabs.", "Scratch that."], []),
         (["Never deploy on Fridays.", "You may deploy on Fridays now."], []),
         (
