@@ -466,7 +466,7 @@ _SHORT: Final = 6
 def _stated(clause: _Clause, language: str) -> Iterator[Statement]:
     words = clause.words
     plain = words[: _cut(words, len(words), "COURTESY")]
-    chance = _chances(plain, language)
+    chance = None if clause.mark == "?" else _chances(plain, language)
     found = list(_found(plain, language))
     if not found and (wish := _polite_wish(words) or _likely(plain, chance)):
         found = [(0, wish)]
