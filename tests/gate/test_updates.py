@@ -52,6 +52,16 @@ def test_what_is_said_of_the_same_thing_in_other_words_gives_way(cortex: Cortex)
     assert _texts(cortex) == ["We ship releases every Friday"]
 
 
+def test_what_is_said_to_have_changed_is_worth_knowing_only_if_that_was_known(
+    cortex: Cortex,
+) -> None:
+    _hear(cortex, "The wiki moved, MediaWiki 1.43 now.")
+    assert _texts(cortex) == []
+    _hear(cortex, "Our wiki is MediaWiki 1.39.")
+    _hear(cortex, "The wiki moved, MediaWiki 1.43 now.")
+    assert _texts(cortex) == ["The wiki moved, MediaWiki 1.43 now"]
+
+
 def test_what_contradicts_a_line_of_a_person_is_one_question_with_both(cortex: Cortex) -> None:
     cortex.propose([Engram("Use uv, never pip", "always", "project", "high", source="user")])
     _hear(cortex, "Always install packages with pip.")
