@@ -261,7 +261,7 @@ def _concepts_of(word: str, low: str, *, is_code: bool) -> tuple[list[tuple[str,
     known = _vocabulary()
     is_known = low in known.groups or bool(known.sort(known.concept(low)))
     is_exact = not is_known and _CODE.search(word) is not None
-    parts = [low]
+    parts = ["usa" if word == "US" else low]
     if low[0].isdigit():
         parts = _AMOUNT.sub(" ", low).split()
     elif not is_exact and not is_known and _HYPHENED.fullmatch(low):
@@ -466,6 +466,8 @@ class _Pair:
     def contradicts(self) -> bool:
         """Whether both cannot hold."""
         is_several = not self.topic.isdisjoint(_vocabulary().several)
+        if "BOUND" in self.sorts:
+            return False  # When something begins, and when it ends.
         if self.names_differ():
             return bool(self.topic) and not is_several and not self.is_another()
         is_vague = self.all_a and self.all_b and self.topic <= _vocabulary().generic
