@@ -249,7 +249,8 @@ class Scopes:
         if self.past or not (self.settings.episodes.embedder and query.strip()):
             return found
         scored = {hit.position: hit.score for hit in found}
-        return self._index[1].hits(self._by_meaning_too(query, by_store, list(scored)), scored)
+        ranked = self._by_meaning_too(query, by_store, list(scored))
+        return self._index[1].hits(ranked, scored, query)
 
     def _by_meaning_too(
         self, query: str, by_store: Sequence[Sequence[Entry]], by_words: list[int]

@@ -119,12 +119,15 @@ def says_change(text: str) -> bool:
 
 
 def newer_first(
-    found: Sequence[tuple[str, str]], worth: Callable[[str], float] = lambda _: 1.0
+    found: Sequence[tuple[str, str]],
+    question: str,
+    worth: Callable[[str], float] = lambda _: 1.0,
 ) -> tuple[list[int], dict[int, int]]:
     """Put what says that another hit is outdated before that one.
 
     Args:
         found: When each hit was said, in a form that sorts, and what it says, the best first.
+        question: What they answer; who names a value gets what has it first.
         worth: What a stem is worth; see :func:`certainty`.
 
     Returns:
@@ -132,6 +135,7 @@ def newer_first(
     """
     order = list(range(len(found)))
     replaced: dict[int, int] = {}
+    named = {said.strip(_EDGE).removesuffix("s") for said in _TOKEN.findall(question.lower())}
     newer = [at for at, (_, text) in enumerate(found[:_MOST]) if not _read(text).is_beside]
     for at, (when, older) in enumerate(found[:_FIRST]):
         later = {
@@ -142,7 +146,8 @@ def newer_first(
         other = max(later, key=lambda place: (later[place], -place), default=at)
         if later.get(other):
             replaced[at] = other
-            if order.index(other) > order.index(at):
+            is_named = not named.isdisjoint(_read(older).values)
+            if order.index(other) > order.index(at) and not is_named:
                 order.remove(other)
                 order.insert(order.index(at), other)
     return order, replaced

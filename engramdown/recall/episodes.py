@@ -131,7 +131,7 @@ class Recall:
         words = (word for term in query.terms for word in term.words)
         stems = frozenset(stem for word in words for stem in tokens(word))
         again = reread(query, ranked, texts)
-        order, newer = _newer_first(again, texts)
+        order, newer = _newer_first(again, texts, text)
         hits = []
         for place in order[:limit]:
             key = again[place].key
@@ -257,11 +257,11 @@ class Recall:
 
 
 def _newer_first(
-    ranked: Sequence[Ranked], texts: Mapping[int, str]
+    ranked: Sequence[Ranked], texts: Mapping[int, str], question: str
 ) -> tuple[list[int], dict[int, int]]:
     """Return the places of hits, that before which says that they are outdated, and which are."""
     told = [(f"{one.mark.at:020.6f}", texts[one.key]) for one in ranked if one.key in texts]
-    order, newer = newer_first(told)
+    order, newer = newer_first(told, question)
     return [*order, *range(len(order), len(ranked))], newer
 
 

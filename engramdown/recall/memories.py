@@ -244,17 +244,18 @@ class MemoryIndex:
         """
         weighed = self.weighed(query, today)
         ranked = sorted(weighed, key=lambda position: (-weighed[position], position))
-        return self.hits(ranked, weighed)
+        return self.hits(ranked, weighed, query)
 
-    def hits(self, ranked: Sequence[int], scored: Mapping[int, float]) -> list[Hit]:
+    def hits(self, ranked: Sequence[int], scored: Mapping[int, float], query: str) -> list[Hit]:
         """Return the entries at the places ``ranked``, what is newer before what it outdates.
 
         Args:
             ranked: The places, the best first.
             scored: The score of each place; 0 if it has none.
+            query: What they answer.
         """
         said = [(self.entries[at].ts, self.entries[at].text) for at in ranked]
-        order, replaced = newer_first(said, self._worth)
+        order, replaced = newer_first(said, query, self._worth)
         scores = sorted((scored.get(at, 0.0) for at in ranked), reverse=True)
         ids = {place: self.entries[ranked[place]].id for place in replaced.values()}
         return [

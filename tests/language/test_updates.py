@@ -60,13 +60,14 @@ def test_the_newer_comes_right_before_what_it_replaces() -> None:
         ("2026-01-03", "Standup got moved to 10:15"),
         ("2025-01-01", "Standup got moved to 9:00"),
     ]
-    assert newer_first(said) == ([0, 3, 1, 2, 4], {1: 3, 4: 3})
-    assert newer_first([said[3], said[1]]) == ([0, 1], {1: 0})
-    assert newer_first([("", text) for _, text in said]) == ([0, 1, 2, 3, 4], {})
+    assert newer_first(said, "When is standup?") == ([0, 3, 1, 2, 4], {1: 3, 4: 3})
+    assert newer_first(said, "Was standup ever at 9:30?") == ([0, 1, 2, 3, 4], {1: 3, 4: 3})
+    assert newer_first([said[3], said[1]], "") == ([0, 1], {1: 0})
+    assert newer_first([("", text) for _, text in said], "") == ([0, 1, 2, 3, 4], {})
 
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.text()), max_size=9))
 def test_every_hit_stays(said: list[tuple[str, str]]) -> None:
-    order, replaced = newer_first(said)
+    order, replaced = newer_first(said, "")
     assert sorted(order) == list(range(len(said)))
     assert all(said[new][0] > said[old][0] for old, new in replaced.items())
