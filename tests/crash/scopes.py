@@ -54,7 +54,7 @@ def opened(root: Path, disk: Disk | None = None) -> Hippocampus:
 def strays(root: Path) -> list[str]:
     """Return the names of the files that nobody needs."""
     names = [path.name for path in root.rglob("*") if path.is_file()]
-    known = ("history.jsonl", ".gitignore", ".lock")
+    known = ("history.jsonl", ".gitignore", ".lock", "memory-usage.jsonl", "memory-usage.lock")
     memory = re.compile(r"[^.].*\.md")
     return [name for name in names if name not in known and not memory.fullmatch(name)]
 
