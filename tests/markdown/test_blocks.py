@@ -196,3 +196,10 @@ def test_text_is_indented_below_its_bullet() -> None:
 
 def test_a_block_shows_what_it_is() -> None:
     assert repr(Block("- a\n", "item")) == "Block('- a\\n', 'item')"
+
+
+def test_the_comments_of_an_entry_are_without_its_metadata() -> None:
+    assert Block("- Use uv <!-- since May --> here <!-- id:k3v9q2ht -->\n", "item").comments == (
+        "<!-- since May -->"
+    )
+    assert Block("- Use uv\n", "item").comments == ""

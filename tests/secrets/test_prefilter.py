@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramdown.secrets import assignments, prose
-from engramdown.secrets.prefilter import BEFORE, LikelyPattern, runs, small
+from engramdown.secrets.prefilter import BEFORE, LikelyPattern, Reading, runs, small
 
 
 def _words(text: str) -> list[str]:
@@ -75,3 +75,9 @@ def test_no_run_is_missed(text: str, least: int) -> None:
 
 def test_what_latin_does_not_have_may_be_a_question_mark() -> None:
     assert [*runs("ab?d e", "", 4)] == [(0, 4)]
+
+
+def test_a_reading_without_the_spaces_at_its_ends_knows_where_it_stands() -> None:
+    reading = Reading("  plum ").stripped()
+    assert reading.text == "plum"
+    assert [list(each) for each in reading.places] == [[2, 3, 4, 5], [3, 4, 5, 6]]
