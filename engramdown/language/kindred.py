@@ -26,7 +26,7 @@ def _table() -> Mapping[str, Sequence[str]]:
     """Return the lines of the table that hold a word with two given letters at its beginning."""
     lines: defaultdict[str, list[str]] = defaultdict(list)
     table = Path(__file__).with_name("kindred.txt").read_text(encoding="utf-8")
-    for line in table.splitlines():
+    for line in table.split("\n"):
         if not line.startswith("#"):
             for beginning in {word[:2] for word in line.split()}:
                 lines[beginning].append(line)
