@@ -18,6 +18,7 @@ from tests.conftest import ROOT
 from tests.consolidation.wire import Sends, Wire, call, completion, http, tools, wired
 
 PROGRAMS = ["openai_agents.py", "pydantic_ai_agent.py"]
+PROMPT = "you> "
 MEMORY = json.dumps({"text": "Deploy on Tuesdays", "kind": "always"})
 
 
@@ -114,6 +115,7 @@ def test_ctrl_c_ends_it_in_order(terminal: Terminal) -> None:
         running.stdin.flush()
         while "Hello." not in running.stdout.readline():
             assert running.poll() is None
+        assert running.stdout.read(len(PROMPT)) == PROMPT
         os.kill(running.pid, signal.SIGINT)
         _, errors = running.communicate()
         watch.cancel()
