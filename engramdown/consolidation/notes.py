@@ -27,6 +27,7 @@ from engramdown.consolidation.sentences import (
 )
 from engramdown.consolidation.utterances import entries, mask_shown, sentences, small_letters
 from engramdown.engram import Kind
+from engramdown.language.characters import is_encodable
 from engramdown.markdown import Block, FrontMatter, Metadata, parse_front_matter
 from engramdown.secrets import find_secrets
 
@@ -512,7 +513,7 @@ def _context(piece: _Piece, text: str, kind: Kind) -> str:
     is_step = told == "rules" and piece.shape == "step"
     is_thing = told == kind == "never" and piece.shape in ("item", "line")
     is_thing = is_thing and not (verb_of(_small(text)) or is_order(_small(text)))
-    if is_all or not (told == "when" or is_step or is_thing) or not _is_text(title):
+    if is_all or not (told == "when" or is_step or is_thing) or not is_encodable(title):
         return ""
     return title if len(title) <= _LONGEST else ""
 
@@ -543,7 +544,7 @@ def _plain(text: str) -> str:
 
 def _refusal(piece: _Piece) -> str:
     """Return why a piece is no statement, or ``""``."""
-    if len(piece.text) > _LONGEST and _is_text(piece.text):
+    if len(piece.text) > _LONGEST and is_encodable(piece.text):
         return f"is longer than {_LONGEST:,} characters"
     text, plain = piece.text, _plain(piece.text[:_LONGEST])
     small = _small(plain)
@@ -556,7 +557,7 @@ def _refusal(piece: _Piece) -> str:
     is_little = sum(map(str.isalnum, plain)) < _SHORTEST or not re.search(r"[^\W\d_]", plain)
     reasons = {
         "holds bytes that are not UTF-8": not all(
-            map(_is_text, [text, *(each.text for each in piece.above)])
+            map(is_encodable, [text, *(each.text for each in piece.above)])
         ),
         "only introduces what follows": piece.shape == "lead" or is_label,
         "is contents, history or work to do": "skipped"
@@ -567,11 +568,6 @@ def _refusal(piece: _Piece) -> str:
         "says too little": is_little,
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
-
-
-def _is_text(text: str) -> bool:
-    """Whether a text can be written: it has no half surrogate pairs and no undecodable bytes."""
-    return not re.search("[\ud800-\udfff]", text)
 
 
 # ---- statements ----

@@ -442,9 +442,8 @@ def _corrected(clause: _Clause, language: str) -> Statement | None:
             first, last = (start + at for at in found.span("new"))
             return _correction(clause.written[first:last], found["old"])
     # What stands behind a comma says why.
-    brief = re.split(r"[,;(] ?| [-\u2013\u2014] | since | as of | now\Z", left, maxsplit=1)[
-        0
-    ].rstrip()
+    brief, *_ = re.split(r"[,;(] ?| [-\u2013\u2014] | since | as of | now\Z", left, maxsplit=1)
+    brief = brief.rstrip()
     is_short = brief.count(" ") < _SHORT
     new = clause.written[start : start + len(brief)] if is_short else ""
     if behind or cue:

@@ -47,6 +47,7 @@ from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.gate import Receipt
 from engramdown.hippocampus import Act, new_id, step_group
 from engramdown.kinds import LESSONS, PROFILE, RULES, kind_in
+from engramdown.language import is_encodable
 from engramdown.storage import Disk, ScopeLock
 
 if TYPE_CHECKING:
@@ -97,7 +98,6 @@ _DATE: Final = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _LINK: Final = re.compile(r"\[[^\]\n]{0,200}\]\(<?([^)>\s]{1,500}?\.md)(?:#[^)\s]{0,200})?>?\)")
 _LONGEST: Final = 2_000
 _TOPIC_LENGTH: Final = 60
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SOURCES: Final[dict[str, Source]] = {each: each for each in SOURCES}
 _CONFIDENCES: Final[dict[str, Confidence]] = {each: each for each in CONFIDENCES}
 
@@ -135,9 +135,9 @@ class File(NamedTuple):
         """Return the part of the project that it is about: "in api/", "on src/a.ts", or ""."""
         if self.layout == "cursor" and front.text("alwaysApply").lower() != "true":
             globs = ", ".join(front.items("globs")) or front.raw("globs").strip("[]\"' ")
-            if globs and _is_text(globs) and len(globs) <= _LONGEST:
+            if globs and is_encodable(globs) and len(globs) <= _LONGEST:
                 return f"on {globs}"
-        is_part = self.folder and scope == "project" and _is_text(self.folder)
+        is_part = self.folder and scope == "project" and is_encodable(self.folder)
         return f"in {self.folder}/" if is_part else ""
 
 
@@ -227,7 +227,7 @@ def _engram(file: File, note: Note, scope: Scope, place: str) -> Engram:
         _topic(file, note) if kind == "lesson" else "",
         source,
         basis=basis,
-        origin=f"{file.path}:{note.line}" if _is_text(file.path) else "",
+        origin=f"{file.path}:{note.line}" if is_encodable(file.path) else "",
         # It was not said in a conversation here, and the file may be a stranger's.
         via="tool",
         ts=next(filter(None, map(date_in, days)), ""),
@@ -285,11 +285,6 @@ def date_in(text: str) -> str:
         return date.fromisoformat(match[0]).isoformat() if match else ""
     except ValueError:
         return ""
-
-
-def _is_text(text: str) -> bool:
-    """Whether a text can be written: it has no half surrogate pairs and no undecodable bytes."""
-    return not _SURROGATE.search(text)
 
 
 # ---- files ----

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
+    from engramdown.language.characters import is_encodable as is_encodable
     from engramdown.language.characters import on_screen as on_screen
     from engramdown.language.characters import visible as visible
     from engramdown.language.meaning import Statements as Statements
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = door(
     __name__,
     {
-        "characters": ["on_screen", "visible"],
+        "characters": ["is_encodable", "on_screen", "visible"],
         "meaning": ["Statements", "contradict", "says_again"],
         "similarity": ["similarity_of"],
         "untrusted": ["brief_json", "bullet", "heading", "inert", "one_line", "paragraphs"],

@@ -39,6 +39,15 @@ def is_utf16(text: str) -> bool:
     return marked or (len(text) > 1 and text.count("\0") > len(text) * _ZEROS)
 
 
+def is_encodable(text: str) -> bool:
+    r"""Whether a text can be written as UTF-8: bytes that were not leave halves of surrogate pairs.
+
+    >>> is_encodable("caf\u00e9"), is_encodable(b"caf\xe9".decode("utf-8", "surrogateescape"))
+    (True, False)
+    """
+    return text.isascii() or not compiled("[\ud800-\udfff]").search(text)
+
+
 def visible(text: str, *, keep: str = "\n\t") -> str:
     r"""Return ``text`` with its control and hidden characters in a form that can be seen.
 

@@ -15,18 +15,19 @@ from typing import Final, NamedTuple
 
 from engramdown.language.terms import stem, words
 from engramdown.language.words import STOP_WORDS, word_set
+from engramdown.lazy import compiled
 
 # What says that something has changed, what may say so, and what says that it has not: that
 # something holds once, or beside the other.
 _VERBS: Final = (
     "mov relocat switch swapp trad chang replac supersed port migrat convert transferr renam"
     " rebrand rais lower increas decreas reduc cut bump doubl halv trebl tripl extend shorten trimm"
-    " slow loosen tighten lift rais postpon delay reschedul cancell dropp scrapp ditch abandon"
+    " slow loosen tighten lift postpon delay reschedul cancell dropp scrapp ditch abandon"
     " abolish deprecat discontinu stopp quit resign retir unplugg upgrad downgrad shift settl"
     " repaint redecorat rewritt rewrit correct revert restor adopt introduc hir promot appoint"
     " elect split bought sold becam turn push taken took hand pass expir divorc marri"
 )
-_CHANGED: Final = re.compile(
+_CHANGED: Final = (
     r"\b(?:now|nowadays|these days|by now|meanwhile|lately|no longer|any ?more|as of|since|instead"
     r"|at the moment|after all|turns out|it's been|from \w+(?: \w+)? on(?:wards?)?|changed \w+ mind"
     r"|renames|replaces|supersedes|takes over|(?:the|a) (?:switch|move|change) to"
@@ -34,18 +35,15 @@ _CHANGED: Final = re.compile(
     r"|went (?:up|down|to|from)|gr[eo]wn? (?:to|by)|fell to|brought (?:\w+ ){0,4}forward"
     r"|put (?:\w+ ){0,3}(?:up|down|back|off)|got (?:a |the )?new|got \w+ed"
     r"|(?:is|are) (?:out|in|being)(?=[,.;]| \w+ed)|couldn't|could not|that makes|in favou?r of)"
-    r"(?!\w)",
-    re.IGNORECASE,
+    r"(?!\w)"
 )
-_MAYBE: Final = re.compile(
+_MAYBE: Final = (
     r"\b(?:new|belongs? to|left|cut|added|merged|closed|gone|from \w+ on|another|ended|used to"
-    r"|removed|(?:rather than|not) \S+$)(?!\w)",
-    re.IGNORECASE,
+    r"|removed|(?:rather than|not) \S+$)(?!\w)"
 )
-_BESIDE: Final = re.compile(
+_BESIDE: Final = (
     r"\b(?:also|too|as well|in addition|besides|tomorrow|tonight|once|only|just this|this time"
-    r"|for (?:the|this) (?:day|week)|on (?:\w{3,6}|wednes)days)\b",
-    re.IGNORECASE,
+    r"|for (?:the|this) (?:day|week)|on (?:\w{3,6}|wednes)days)\b"
 )
 _TOKEN: Final = re.compile(r"[^\s,;!?()\[\]\"\u201c\u201d]+")
 _EDGE: Final = ".:'`*_\u2019"
@@ -115,7 +113,11 @@ def says_change(text: str) -> bool:
     >>> says_change("We moved to GitLab"), says_change("We use GitLab")
     (True, False)
     """
-    return _CHANGED.search(text) is not None
+    return _says(_CHANGED, text)
+
+
+def _says(pattern: str, text: str) -> bool:
+    return compiled(pattern, re.IGNORECASE).search(text) is not None
 
 
 def newer_first(
@@ -136,12 +138,11 @@ def newer_first(
     order = list(range(len(found)))
     replaced: dict[int, int] = {}
     named = {said.strip(_EDGE).removesuffix("s") for said in _TOKEN.findall(question.lower())}
-    newer = [at for at, (_, text) in enumerate(found[:_MOST]) if not _read(text).is_beside]
     for at, (when, older) in enumerate(found[:_FIRST]):
         later = {
-            other: certainty(found[other][1], older, worth)
-            for other in newer
-            if found[other][0] > when
+            other: certainty(text, older, worth)
+            for other, (said, text) in enumerate(found[:_MOST])
+            if said > when
         }
         other = max(later, key=lambda place: (later[place], -place), default=at)
         if later.get(other):
@@ -182,8 +183,8 @@ def _read(text: str) -> _Statement:
     return _Statement(
         frozenset(stem(word) for word in words(" ".join(others)) if word not in STOP_WORDS),
         frozenset(value.removesuffix("s") for value in values),
-        _SURELY if says_change(text) else _PERHAPS if _MAYBE.search(text) else 2.0,
-        _BESIDE.search(text) is not None,
+        _SURELY if says_change(text) else _PERHAPS if _says(_MAYBE, text) else 2.0,
+        _says(_BESIDE, text),
     )
 
 

@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.engram import Confidence
@@ -148,9 +149,11 @@ class MemoryIndex:
         clear: set[int] = set()
         for term in query.terms:
             found: defaultdict[int, list[float]] = defaultdict(list)
-            own = len({key for keys in lists_of(self, term.words) for key in keys})
-            for word, worth in stand_ins(term).items():
-                keys = {key for keys in lists_of(self, [word]) for key in keys}
+            worths = stand_ins(term)
+            held = {word: {*chain(*lists_of(self, [word]))} for word in worths}
+            own = len(set().union(*(held.get(word, ()) for word in term.words)))
+            for word, worth in worths.items():
+                keys = held[word]
                 # A word that stands for another is no better a sign than that itself.
                 weight = term.weight * worth * idf(max(len(keys), own), self._total)
                 for key in keys:

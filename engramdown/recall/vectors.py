@@ -318,6 +318,10 @@ class Embedded(Protocol):
 
 
 _Text = TypeVar("_Text", bound=Embedded)
+# Returns the digests of all texts, and the texts that are asked; it calls what it is given now and
+# then, which raises when the time is up.
+_Look = Callable[[Callable[[], None]], tuple[set[bytes], Sequence[_Text]]]
+_Reader = Callable[[Sequence[_Text]], list[str]]
 
 
 class Lane:
@@ -341,8 +345,8 @@ class Lane:
     def nearness(
         self,
         query: str,
-        look: Callable[[Callable[[], None]], tuple[set[bytes], Sequence[_Text]]],
-        read: Callable[[Sequence[_Text]], list[str]],
+        look: _Look[_Text],
+        read: _Reader[_Text],
     ) -> tuple[Sequence[_Text], dict[bytes, float]]:
         """Return the texts that are asked, and how near each is to ``query``, by its digest.
 
@@ -392,8 +396,8 @@ class Lane:
     def _near(
         self,
         query: str,
-        look: Callable[[Callable[[], None]], tuple[set[bytes], Sequence[_Text]]],
-        read: Callable[[Sequence[_Text]], list[str]],
+        look: _Look[_Text],
+        read: _Reader[_Text],
     ) -> tuple[Sequence[_Text], dict[bytes, float]]:
         if isinstance(self._embedder, str):
             self._embedder = open_embedder(self._embedder, self._seconds)
@@ -434,7 +438,7 @@ class Lane:
         question: bytes,
         asked: Iterable[_Text],
         known: dict[bytes, float],
-        read: Callable[[Sequence[_Text]], list[str]],
+        read: _Reader[_Text],
     ) -> dict[bytes, float]:
         """Return the scores of the texts that had no vector, and keep their vectors."""
         missing = list({each.digest: each for each in asked if each.digest not in known}.values())

@@ -22,7 +22,7 @@ from json.encoder import encode_basestring as _quoted
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 from engramdown.errors import InvalidSessionError
-from engramdown.lazy import compiled
+from engramdown.language.characters import is_encodable
 
 Role = Literal[
     "user",
@@ -46,7 +46,6 @@ EVENTS: Final[tuple[Event, ...]] = get_args(Event)
 NUMBERED: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _MARK: Final = b"\xef\xbb\xbf"
 _MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
-_SURROGATE: Final = "[\ud800-\udfff]"
 _POINTER: Final = re.compile(r"([a-z0-9][a-z0-9._-]{0,99})#([0-9]{1,12})")
 _HOLDERS: Final = (str, tuple, list, dict)
 # json refuses more: such numbers are written in hexadecimal, such levels as an ellipsis.
@@ -223,7 +222,7 @@ def join_surrogates(text: str) -> str:
     >>> join_surrogates("\ud83d\ude00") == "\U0001f600", join_surrogates("\ud83d!") == "\ud83d!"
     (True, True)
     """
-    if text.isascii() or not compiled(_SURROGATE).search(text):
+    if is_encodable(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
