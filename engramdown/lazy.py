@@ -95,6 +95,35 @@ def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile(pattern, flags)
 
 
+@cache
+def texts(file: str) -> Mapping[str, str]:
+    """Return the texts beside a module, by name: those of ``prose.txt`` for ``prose.py``.
+
+    Each is a line that ends with a colon and its text in indented lines, which are put together as
+    they stand. ``{NAME}`` stands for a text further up.
+
+    Args:
+        file: The path of the module.
+    """
+    # Imported here: few modules have texts.
+    from pathlib import Path
+
+    table = Path(file).with_suffix(".txt").read_text(encoding="utf-8")
+    found: dict[str, str] = {}
+    for name, lines in re.findall(r"(?m)^([^\s#].*):\n((?:    .*\n)+)", table):
+        text = "".join(line[4:] for line in lines.split("\n"))
+        found[name] = re.sub(r"\{([A-Z][A-Z_]*)\}", lambda it: found[it[1]], text)
+    return found
+
+
+def patterns(file: str) -> Callable[[str], re.Pattern[str]]:
+    """Return a function from the names of the texts beside a module to their patterns.
+
+    Each is compiled at its first use.
+    """
+    return cache(lambda name: re.compile(texts(file)[name]))
+
+
 def find_spec(name: str) -> ModuleSpec | None:
     """Return how an old name is imported, or ``None`` if the name is not an old one.
 

@@ -23,7 +23,7 @@ from functools import lru_cache
 from sys import maxsize
 from typing import Final, NamedTuple
 
-from engramdown.lazy import compiled
+from engramdown.lazy import compiled, texts
 from engramdown.secrets.assignments import (
     NAMES,
     Span,
@@ -248,134 +248,29 @@ class _Rule(NamedTuple):
 
 # Secrets without a hint in the whole text are in words of at least so many characters.
 _LONG_WORD: Final = 22
-# The tokens of services: a kind, and its beginnings.
-_SERVICES: Final = """
-age key: AGE-SECRET-KEY-1; Atlassian token: ATATT3; Bitbucket password: ATBB;
-Brevo API key: xkeysib-; Buildkite token: bkua_; CircleCI token: CCIPAT_; Clojars token: CLOJARS_;
-Contentful token: CFPAT-; DigitalOcean token: dop_v1_ doo_v1_; Docker token: dckr_oat_ dckr_pat_;
-Doppler token: dp.pt. dp.st.; Duffel token: duffel_live_; EasyPost key: EZAK;
-Facebook token: EAACEdEose0cBA; Figma token: figd_; Fly token: fo1_; Google client secret: GOCSPX-;
-Google token: ya29.; Grafana token: glc_ glsa_; Groq API key: gsk_; Heroku key: HRKU-;
-Honeycomb key: hcaik_; Hugging Face token: hf_; Langfuse key: sk-lf-;
-LangSmith key: lsv2_pt_ lsv2_sk_; Linear token: lin_api_ lin_oauth_; Neon key: napi_;
-Netlify token: nfp_; New Relic key: NRAK-; Notion token: ntn_; npm token: npm_;
-OpenRouter API key: sk-or-; Perplexity API key: pplx-; Pinecone key: pcsk_;
-PlanetScale token: pscale_tkn_; PostHog key: phx_; Postman key: PMAK-; Pulumi token: pul-;
-PyPI token: pypi-; Replicate token: r8_; RubyGems token: rubygems_; secret token: secret-token:;
-Sentry token: sntrys_ sntryu_; Shippo token: shippo_live_;
-Shopify token: shpat_ shpca_ shppa_ shpss_; Sourcegraph token: sgp_; Square token: sq0atp- sq0csp-;
-Supabase token: sbp_; Tailscale key: tskey-; Tavily key: tvly-; Typeform token: tfp_;
-Vault token: hvb. hvs.; webhook secret: whsec_; xAI API key: xai-;
-GitHub token: github_pat_ gho_ ghp_ ghr_ ghs_ ghu_;
-GitLab token: glcbt- gldt- glft- glpat- glptt- glrt- glsoat-
-"""
+# Services and shapes are in ``redaction.txt``.
+_TEXTS: Final = texts(__file__)
 _PREFIXES: Final = {
     prefix: kind
-    for kind, prefixes in (each.split(": ") for each in " ".join(_SERVICES.split()).split("; "))
+    for kind, prefixes in (each.split(": ") for each in _TEXTS["SERVICES"].split("; "))
     for prefix in prefixes.split(" ")
 }
 
 _START: Final = r"(?<![A-Za-z0-9])"
 _END: Final = r"(?![A-Za-z0-9])"
-_BLANK: Final = r"(?:\s|\\[nrt])"
-# A key up to its last line, or else the lines of base64 below its first line.
-_PRIVATE_KEY: Final = (
-    r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:(?=[^-]{0,300}?[A-Za-z0-9+/]{16})(?:[^-]++|-(?!----))*+-----END [A-Z0-9 ]{1,50}-----"
-    rf"|{_BLANK}*+(?:[A-Za-z-]{{3,20}}: [^\n\\]{{0,100}}+{_BLANK}++){{0,4}}+[A-Za-z0-9+/=]{{16,}}+"
-    rf"(?:{_BLANK}++[A-Za-z0-9+/=]{{24,}}+)*+(?:{_BLANK}++[A-Za-z0-9+/]{{1,23}}={{0,2}}(?=\s|\Z))?)"
-)
-
-# A user called user with the password password, on this machine or on a host called host.
-_NOBODY: Final = (
-    r"(?i:(?:db[_-]?)?(?:user(?:[_-]?name)?|usr)?:(?:db[_-]?)?(?:pass(?:w(?:or)?d)?|pwd?)"
-    r"@(?:localhost|127(?:\.[0-9]{1,3}){3}|0\.0\.0\.0|\[::1\]|host(?:name)?|example\.(?:com|net|org))(?![\w.-]))"
-)
-
-# Kind, hints and pattern, two spaces apart; a pattern goes on below, further in. The secret is the
-# first group, or else the whole. There is no letter or digit before \< or behind \>. A hint that
-# others have, too, costs nothing.
-_SHAPES: Final = r"""
-private key  private key  PRIVATE
-Anthropic API key  sk-  \<sk-ant-[A-Za-z0-9_-]{16,}+
-OpenAI API key  sk-
-    \<sk-(?:(?:proj|svcacct|service|admin|None|user|org)-[A-Za-z0-9_-]{16,}+|(?=[A-Za-z]{0,40}
-    [0-9])[A-Za-z0-9]{16,}+|[A-Za-z0-9]{32,}+)
-Slack token  xox  \<xox[abceoprs](?:\.xox[bp])?-(?=\D{0,60}[0-9])[\w-]{10,}+
-Slack token  xapp-  \<xapp-[0-9]-[\w-]{10,}+
-Slack webhook  hooks.slack.com/  hooks\.slack\.com/(?:services|triggers|workflows)/([\w/]{20,}+)
-Discord webhook  /api/webhooks/  /api/webhooks/[0-9]{10,25}/([\w-]{30,}+)
-AWS access key  akia,asia,abia,acca  \<A(?:KI|SI|BI|CC)A[A-Z0-9]{16}\>
-AWS secret key  akia,asia  \<A[KS]IA[A-Z0-9]{16}[^\w+]{1,8}?([A-Za-z0-9+/]{40})(?![A-Za-z0-9+/])
-Google API key  aiza  \<AIza[\w-]{30,}+
-Google token  1//0  (?<![\w/])1//0[\w-]{30,}+
-Stripe key  _live_,_test_  \<[sr]k_(?:live|test)_[A-Za-z0-9]{10,}+
-Square token  eaaa  \<EAAA[\w-]{56,}+
-Alibaba access key  ltai  \<LTAI[A-Za-z0-9]{12,24}+\>
-Azure client secret  q~  (?<![\w.~-])[\w.~-]{3}[78]Q~[\w.~-]{31,34}(?![\w.~-])
-Airtable token  pat  \<pat[A-Za-z0-9]{14}\.[0-9a-f]{64}\>
-Mailchimp key  -us  \<[0-9a-f]{32}-us[0-9]{1,2}\>
-Resend key  re_  \<re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,40}\>
-Dynatrace token  dt0c01.  \<dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}(?![A-Z0-9])
-Twitch token  oauth:  oauth:[a-z0-9]{30}\>
-Mapbox token  eyj  \<sk\.eyJ[\w-]{8,}+\.[\w-]{8,}+
-SendGrid key  sg.  \<SG\.[\w-]{16,40}+\.[\w-]{16,80}+
-Databricks token  dapi  \<dapi[0-9a-f]{32}(?:-[0-9])?\>
-Mailgun key  key-  \<key-[0-9a-f]{32}\>
-key  api_,api-,key_,key-,live_,live-,secret_,secret-,token_,token-
-    \<(?:[A-Za-z]{1,12}[_-]){0,2}(?:api|key|live|secret|token)[_-](?:[A-Za-z]{1,12}[_-])?[0-9a-f]{32,128}\>
-Terraform token  .atlasv1.  \<[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{30,}+
-Notion token  secret_  \<secret_[A-Za-z0-9]{40,}+
-JSON web token  eyj  (?<![\w.-])eyJ[\w-]{8,}+(?:\.[\w-]{4,}+){1,4}+
-password in a URL  ://
-    ://(?!NOBODY)[^\s/:@\"'<>`?#]{0,120}+:(?![0-9]{1,5}[?#])([^\s/\"'<>`]{1,200})@(?=[\w\[$])
-password in a URL  @tcp(  (?<![\w.-])[\w.-]{1,40}+:([^\s@]{1,100}+)@tcp\(
-password  curl  \s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,64}+:([^\s\"']{3,200}+)
-password  machine,default
-    \b(?:default|machine \S{1,100}+)\s{1,8}login \S{1,100}+\s{1,8}password ([^\s\"']{4,200}+)
-password  login  docker login [^\n|;]{0,120}?-p[ =]?([^\s\"']{4,200}+)
-password  mysql  \bmysql\w{0,8} [^\n|;]{0,120}?-p[\"']?([^\s\"']{4,200}+)
-password  requirepass,masterauth  \b(?:requirepass|masterauth)[ \t]{1,9}(\S{6,200}+)
-Twilio key  auth token,auth_token  (?:[Aa]uth|AUTH)[ _](?:[Tt]oken|TOKEN)\W{1,4}([0-9a-f]{32})(?!\w)
-password  keyring.set_password(
-    keyring\.set_password\([^()\n]{1,200},[ \t]{0,4}[\"']([^\"'\n]{3,200}+)[\"'][ \t]{0,4}\)
-signature  sig=  [?&]sig=([\w%]{20,}+)
-password  :*:,:5432:  (?m)^[\w.*-]{1,99}:(?:5432|\*):(?:[\w.*-]{1,63}:){2}(\S{4,200}+)
-key  cookie:  (?i:cookie:)[^\n]{0,200}?(?i:sess|sid|auth|token)[\w.-]{0,20}=([\w%.+/-]{16,}+)
-password  variable "
-    variable \"[\w-]{0,40}?(?:key|pass|secret|token)[\w-]{0,40}\"\s{0,9}\{
-    [^{}]{0,200}?\bdefault\s{0,9}=\s{0,9}\"([^\"\n]{4,200}+)\"
-private key  -key-data  \bclient-key-data: ?([A-Za-z0-9+/=]{40,}+)
-password  redis-cli  redis-cli [^\n|;]{0,120}?(?:-a|--pass)[ =]([^\s\"']{4,200}+)
-password  pass  sshpass -p ?[\"']?([^\s\"']{3,200}+)
-authorization header  authorization
-    (?i:authorization)\\?[\"']?[ \t]{0,4}[:=,][ \t]{0,4}\\?[\"']?(?i:apikey|basic|bearer|key|token)
-    [ \t]{1,4}(?!(?:[a-z_-]{1,40}|[A-Z_-]{1,40})(?![\w.~+/=-]))([\w.~+/=-]{6,}+)
-bearer token  bearer  \b[Bb]earer[ \t]{1,4}(?=[A-Za-z_.~+/=-]{0,40}[0-9])([\w.~+/=-]{16,}+)
-npm token  _auth  (?<![\w.])_auth(?:Token)?[ \t]{0,4}=[ \t]{0,4}[\"']?([\w+/=.-]{8,}+)
-"""
 
 
 def _read_shapes() -> Iterator[tuple[str, tuple[str, ...], str]]:
     """Yield the kind, the hints and the pattern of each shape."""
-    marks = {r"\<": _START, r"\>": _END, "PRIVATE": _PRIVATE_KEY, "NOBODY": _NOBODY}
-    for row in _SHAPES.replace("\n    ", "  ").strip("\n").split("\n"):
-        kind, hints, *parts = row.split("  ")
-        pattern = "".join(parts)
-        for mark, meant in marks.items():
-            pattern = pattern.replace(mark, meant)
-        yield kind, tuple(hints.split(",")), pattern
+    for head, pattern in _TEXTS.items():
+        kind, bracket, hints = head.removesuffix("]").partition(" [")
+        if bracket:
+            whole = pattern.replace(r"\<", _START).replace(r"\>", _END)
+            yield kind, tuple(filter(None, hints.split(","))), whole
 
 
-_SHAPE_RULES: Final = tuple(_read_shapes())
+_SHAPES: Final = tuple(_read_shapes())
 _SEEN: Final = 48
-_DISCORD: Final = _START + r"[MNO][\w-]{23,27}\.[\w-]{6}\.(?=\D{0,39}[0-9])[\w-]{27,40}(?![\w-])"
-# Shapes without a word of their own, searched in long words.
-_LONG_SHAPES: Final = (
-    ("Twilio key", _START + rf"SK[0-9a-f]{{32}}{_END}"),
-    ("Telegram bot token", r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![\w-])"),
-    ("Discord bot token", _DISCORD),
-)
 
 
 # Kinds that do not count by their shape alone, and those that do.
@@ -388,7 +283,7 @@ _NAMED: Final = {
 }
 _SHAPED: Final = {
     *_PREFIXES.values(),
-    *(kind for kind, *_ in (*_SHAPE_RULES, *_LONG_SHAPES) if kind not in _NAMED),
+    *(kind for kind, *_ in _SHAPES if kind not in _NAMED),
 }
 
 # A longer value contains the word of some placeholder by chance.
@@ -424,7 +319,7 @@ def _prefixed(piece: str) -> Iterable[Span]:
 
 def _telling(piece: str) -> Iterable[Span]:
     for start, end in runs(piece, "_-:.", _LEAST):
-        for kind, pattern in _LONG_SHAPES:
+        for kind, pattern in ((kind, pattern) for kind, hints, pattern in _SHAPES if not hints):
             # Looking behind the run for its end may find a part of the next one.
             found = _shape(kind, pattern)(piece, start, end + _SEEN)
             yield from (span for span in found if span[0] < end)
@@ -603,7 +498,7 @@ def _plain(sign: str) -> str:
 # In the order in which they name a secret that several of them find.
 _RULES: Final = (
     _Rule(tuple(prefix.lower() for prefix in _PREFIXES), _prefixed),
-    *(_Rule(hints, _shape(kind, pattern)) for kind, hints, pattern in _SHAPE_RULES),
+    *(_Rule(hints, _shape(kind, pattern)) for kind, hints, pattern in _SHAPES if hints),
     _Rule(KEY_IDS, find_aws_keys),
     _Rule(NAMES, find_named),
     _Rule(LOGINS, find_login_passwords),
