@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
@@ -54,39 +55,42 @@ MOVED: Final = {
 _PARENTS: Final = frozenset(
     old.rsplit(".", count)[0] for old in MOVED for count in range(1, old.count(".") + 1)
 )
+# A name in the stub of a package, and where it comes from.
+_IMPORT: Final = re.compile(r"^from ([\w.]+) import (\w+)", re.MULTILINE)
 
 
-def door(
-    package: str, homes: Mapping[str, Sequence[str]]
-) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+def door(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` for the ``__init__`` of a package.
 
-    A type checker does not see these names: the ``__init__`` also imports each of them as itself
-    under ``TYPE_CHECKING``.
+    Its names stand in the stub beside it, ``__init__.pyi``, one import a line; a type checker reads
+    them there, too.
 
     Args:
         package: The name of the package.
-        homes: The names that each of its modules defines.
 
     Example:
-        >>> getattribute, _ = door("engramdown", {"engram": ["Engram"]})
-        >>> getattribute("Engram").__name__
-        'Engram'
+        >>> getattribute, _ = door("engramdown.recall")
+        >>> getattribute("MemoryIndex").__name__
+        'MemoryIndex'
     """
-    home = {name: module for module, names in homes.items() for name in names}
+
+    @cache
+    def homes() -> dict[str, str]:
+        stub = Path(sys.modules[package].__path__[0], "__init__.pyi").read_text(encoding="utf-8")
+        return {name: module for module, name in _IMPORT.findall(stub)}
 
     def find(name: str) -> object:
-        if name not in home:
+        if name not in homes():
             msg = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(msg)
-        module = import_module(f"{package}.{home[name]}")
+        home = homes()[name]
         # A module of many names may itself be what a door shows.
-        is_module = name == home[name] and not hasattr(module, name)
-        value = module if is_module else getattr(module, name)
+        is_module = home == package
+        value = import_module(f"{home}.{name}") if is_module else getattr(import_module(home), name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return find, lambda: sorted({*home, *vars(sys.modules[package])})
+    return find, lambda: sorted({*homes(), *vars(sys.modules[package])})
 
 
 @cache
@@ -105,9 +109,6 @@ def texts(file: str) -> Mapping[str, str]:
     Args:
         file: The path of the module.
     """
-    # Imported here: few modules have texts.
-    from pathlib import Path
-
     table = Path(file).with_suffix(".txt").read_text(encoding="utf-8")
     found: dict[str, str] = {}
     for name, lines in re.findall(r"(?m)^([^\s#].*):\n((?:    .*\n)+)", table):

@@ -1,27 +1,5 @@
 """Every system call: one disk, locks, safe opening, atomic exchange, the git program."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from engramdown.lazy import door
 
-if TYPE_CHECKING:
-    from engramdown.storage.disk import Disk as Disk
-    from engramdown.storage.locks import FolderLock as FolderLock
-    from engramdown.storage.locks import ScopeLock as ScopeLock
-    from engramdown.storage.locks import one_call as one_call
-    from engramdown.storage.safe_open import closing as closing
-    from engramdown.storage.safe_open import make_folder as make_folder
-    from engramdown.storage.safe_open import open_regular as open_regular
-    from engramdown.storage.usage import Used as Used
-
-__getattr__, __dir__ = door(
-    __name__,
-    {
-        "disk": ["Disk"],
-        "locks": ["FolderLock", "ScopeLock", "one_call"],
-        "safe_open": ["closing", "make_folder", "open_regular"],
-        "usage": ["Used"],
-    },
-)
+__getattr__, __dir__ = door(__name__)

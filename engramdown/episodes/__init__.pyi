@@ -1,0 +1,10 @@
+from engramdown.episodes.card import Card as Card
+from engramdown.episodes.card import CardFiles as CardFiles
+from engramdown.episodes.card import as_page as as_page
+from engramdown.episodes.forget import Forgotten as Forgotten
+from engramdown.episodes.forget import Traces as Traces
+from engramdown.episodes.forget import digests as digests
+from engramdown.episodes.memory import EpisodicMemory as EpisodicMemory
+from engramdown.episodes.recorder import Said as Said
+from engramdown.episodes.session_export import as_json as as_json
+from engramdown.episodes.session_export import as_markdown as as_markdown

@@ -1,0 +1,12 @@
+from engramdown.importers.importer import Importer as Importer
+from engramdown.importers.importer import Report as Report
+from engramdown.importers.importer import import_running as import_running
+from engramdown.importers.importer import purge_import as purge_import
+from engramdown.importers.importer import sources as sources
+from engramdown.importers.inputs import Input as Input
+from engramdown.importers.inputs import Ledger as Ledger
+from engramdown.importers.inputs import find_inputs as find_inputs
+from engramdown.importers.migration import MIGRATED as MIGRATED
+from engramdown.importers.migration import Came as Came
+from engramdown.importers.migration import Migration as Migration
+from engramdown.importers.migration import Surveyed as Surveyed

@@ -1,0 +1,9 @@
+from engramdown.journal.journal import Day as Day
+from engramdown.journal.journal import Journal as Journal
+from engramdown.journal.journal import Match as Match
+from engramdown.journal.page import Section as Section
+from engramdown.journal.page import normalized as normalized
+from engramdown.journal.page_search import NoteMatch as NoteMatch
+from engramdown.journal.page_search import preview as preview
+from engramdown.journal.working_notes import Note as Note
+from engramdown.journal.working_notes import WorkingNotes as WorkingNotes

@@ -1,0 +1,13 @@
+from engramdown.markdown.blocks import Block as Block
+from engramdown.markdown.document import Document as Document
+from engramdown.markdown.document import Placed as Placed
+from engramdown.markdown.document import parse as parse
+from engramdown.markdown.document import written as written
+from engramdown.markdown.front_matter import FrontMatter as FrontMatter
+from engramdown.markdown.front_matter import parse_front_matter as parse_front_matter
+from engramdown.markdown.marked_block import BlockError as BlockError
+from engramdown.markdown.marked_block import put_in as put_in
+from engramdown.markdown.marked_block import taken_out as taken_out
+from engramdown.markdown.metadata import Metadata as Metadata
+from engramdown.markdown.metadata import current_id as current_id
+from engramdown.markdown.metadata import is_address as is_address

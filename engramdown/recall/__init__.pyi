@@ -1,0 +1,3 @@
+from engramdown.recall.finder import Finder as Finder
+from engramdown.recall.memories import MemoryIndex as MemoryIndex
+from engramdown.recall.query import Hit as Hit
