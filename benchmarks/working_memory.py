@@ -4,9 +4,8 @@ A conversation grows ten messages at a time; after each ten it is summarised, by
 no time. At some sizes is measured, in a process that follows the conversation: putting a prompt
 together after one more message (*assembly*), beside its yardstick, which is reading the JSON of as
 many lines as are in view; and one compaction, beside appending as many bytes to a file with a sync.
-*Opened* is the view in a process that has just begun, and *without cache* the same after the cache
-was deleted: then all of the transcript is read; its yardstick is splitting that into lines. Memory
-is what a view keeps that was read so.
+*Opened* is the view in a process that has just begun, which reads all of the transcript; its
+yardstick is splitting that into lines. Memory is what such a view keeps.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import statistics
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -48,8 +46,7 @@ class _Row(NamedTuple):
     items: int
     assembly: tuple[float, float, float]
     compaction: tuple[float, float]
-    opened: float
-    whole: tuple[float, float, float]
+    opened: tuple[float, float, float]
     memory: float
 
 
@@ -93,21 +90,17 @@ class _Growing:
         """Measure at this size."""
         items = len(self._conversation.view())
         assembly = paired(self._read_view, self._assemble, RUNS)
-        opened = statistics.median(_timed(lambda: _view(place)) for _ in range(RUNS))
-        cache = place / "project" / ".engramdown" / "cache" / "views"
-        cache.rename(cache.with_name("away"))
-        whole = paired(self._split, lambda: _view(place), RUNS // 3)
+        opened = paired(self._split, lambda: _view(place), RUNS // 3)
         tracemalloc.start()
         fresh = _view(place)
         memory, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         del fresh
-        cache.with_name("away").rename(cache)
         compaction = (
             statistics.median(seconds for seconds, _ in self._times),
             statistics.median(seconds for _, seconds in self._times),
         )
-        return _Row(self._said, items, assembly, compaction, opened, whole, memory)
+        return _Row(self._said, items, assembly, compaction, opened, memory)
 
     def _assemble(self) -> object:
         self._say(1)
@@ -148,12 +141,6 @@ def _view(place: Path) -> Conversation:
     return conversation
 
 
-def _timed(act: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    act()
-    return time.perf_counter() - started
-
-
 def _compaction(conversation: Conversation) -> Compaction:
     """Return a compaction without the limits and the ledger of models."""
     return Compaction(conversation.track, _write, estimate_tokens, 60_000)
@@ -176,8 +163,8 @@ def _appending(path: Path, size: int) -> float:
 def _table(rows: list[_Row]) -> str:
     head = (
         *("messages", "items in view", "assembly ms", "ratio to JSON of the view"),
-        *("compaction ms", "ratio to append + sync", "opened ms"),
-        *("without cache ms", "ratio to split", "MB"),
+        *("compaction ms", "ratio to append + sync"),
+        *("opened ms", "ratio to split", "MB"),
     )
     told = [
         (
@@ -187,9 +174,8 @@ def _table(rows: list[_Row]) -> str:
             f"{row.assembly[2]:.1f}",
             ms(row.compaction[0]),
             f"{row.compaction[0] / row.compaction[1]:.1f}",
-            ms(row.opened),
-            ms(row.whole[1]),
-            f"{row.whole[2]:.1f}",
+            ms(row.opened[1]),
+            f"{row.opened[2]:.1f}",
             f"{row.memory / 1e6:.1f}",
         )
         for row in rows
@@ -203,12 +189,11 @@ def _note(rows: list[_Row]) -> str:
         last.items / first.items,
         last.assembly[1] / first.assembly[1],
         (last.compaction[0] / last.compaction[1]) / (first.compaction[0] / first.compaction[1]),
-        last.opened / first.opened,
     ]
     return (
         f"From {first.messages:,} to {last.messages:,} messages the view grows {grown[0]:.2f} "
         f"times, assembly {grown[1]:.2f} times, a compaction beside its yardstick "
-        f"{grown[2]:.2f} times, opening it {grown[3]:.2f} times. Medians of {RUNS} pairs; budget "
+        f"{grown[2]:.2f} times. Medians of {RUNS} pairs; budget "
         f"{BUDGET:,} tokens, {STEP} messages a compaction."
     )
 

@@ -137,7 +137,7 @@ def _seen(
                 if is_whole and episodes is not None:
                     message = message._replace(text=episodes.whole(message.episode))
                 said[item.source] = message
-        return Seen(track.session, items, said, track.known_gists()), trouble
+        return Seen(track.session, items, said, track.fold.gists), trouble
 
 
 def _unrecorded(session: RunningSession | str) -> tuple[Shown, ...]:

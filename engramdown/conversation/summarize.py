@@ -213,15 +213,13 @@ class Compaction:
             with track.guard:
                 track.refresh()
                 for gist in gists:
-                    is_visible = not gist.previous or track.applies(gist.previous)
-                    if is_visible and track.covers_a_run(gist.sources):
+                    is_visible = not gist.previous or gist.previous in track.fold.gists
+                    if is_visible and track.fold.covers_a_run(gist.sources):
                         valid.append(gist)
             return [write_gist(gist) for gist in valid]
 
         track.log.append(track.session, track.path, make)
         track.refresh()
-        if valid:
-            track.keep()
         self._lost += len(gists) - len(valid)
         return valid
 
@@ -229,13 +227,13 @@ class Compaction:
         """Return the request for a summary, and the summary without its text."""
         sources = tuple(item.source for item in items[chunk.start : chunk.end])
         before = items[chunk.start - 1].source if chunk.start else 0
-        previous = self.track.gist(before).text if isinstance(before, str) else ""
+        previous = self.track.fold.gists[before].text if isinstance(before, str) else ""
         parts: list[Part] = []
         spans: list[tuple[str, str, int]] = []
         ids: list[str] = []
         for source in sources:
             if isinstance(source, str):
-                gist = self.track.gist(source)
+                gist = self.track.fold.gists[source]
                 parts.append(Part(SUMMARY, gist.text, at=_minute(gist.earliest)))
                 spans.append((gist.earliest, gist.latest, gist.messages))
                 continue
@@ -302,9 +300,6 @@ class RehearsedTrack(Track):
         """Follow a session as :class:`Track` does."""
         super().__init__(episodes, session, count)
         self.log: _Kept = _Kept(episodes.folder.parent, Disk(), episodes.recorder.lock)
-
-    def keep(self) -> None:
-        """Keep nothing: what is rehearsed is nowhere."""
 
     def refresh(self) -> None:
         """Take in what was added, and the summaries in memory."""

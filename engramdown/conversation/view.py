@@ -1,17 +1,15 @@
 """The view of one conversation, kept up to date as it grows.
 
-It writes nothing but a cache, and only when a summary is written. Looking again costs as much as
-was added since. Messages that a summary covers are not kept in memory, nor read if the cache knows
-them. Excluded and redacted messages are not in the view, nor are summaries of them.
+It writes nothing. Looking again costs as much as was added since. Messages that a summary covers
+are not kept in memory, nor parsed. Excluded and redacted messages are not in the view, nor are
+summaries of them.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.summaries import Item, format_summary
@@ -21,14 +19,12 @@ from engramdown.forks import RLock
 from engramdown.language.untrusted import one_line
 from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
-from engramdown.transcripts import summary_log
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import NUMBERED, Episode, Pointer, check_session_id, read_line
 from engramdown.transcripts.sessions import whole_lines
-from engramdown.transcripts.summary_log import Fold, Gist, Place, Source, read_gist
+from engramdown.transcripts.summary_log import Fold, Gist, GistLog, Source, read_gist
 from engramdown.transcripts.visibility import REDACTED, excluded, read_mark
 
-_PIECE: Final = 4096
 _HEAD: Final = 128
 _MAY_BE_EMPTY: Final = b'"' + REDACTED.encode() + b'"'
 
@@ -58,6 +54,7 @@ class Track:
         session: The id of the session.
         path: Its transcript.
         log: The log of its summaries.
+        fold: The view, and every summary that applied, including those that others cover.
         guard: The lock to hold while the view must not change between two questions.
     """
 
@@ -81,62 +78,35 @@ class Track:
         """
         self.session = check_session_id(session)
         self._disk = disk or Disk()
-        self.log = summary_log.GistLog(episodes.folder.parent, self._disk, episodes.recorder.lock)
+        self.log = GistLog(episodes.folder.parent, self._disk, episodes.recorder.lock)
         self._episodes = episodes
         self.path = episodes.folder / f"{session}{SUFFIX}"
         self._count = count
         self.guard = RLock()
-        self._cache = summary_log.ViewCache(episodes.folder.parent, self._disk)
         self._clear()
 
     def _clear(self) -> None:
-        self._fold = Fold()
-        self._is_partial = False
+        self.fold = Fold()
         self._spoken, self._gists = _File(), _File()
         self._marks: list[Episode] = []
         self._said: dict[int, Said] = {}
-        self._places: dict[Source, int] = {}
         self._shown: dict[str, Item] = {}
         self._newest_user = -1
 
     # ---- the view ----
 
-    @property
-    def fold(self) -> Fold:
-        """The view, and every summary that applied, including those that others cover."""
-        with self.guard:
-            if self._is_partial:
-                self._start_again()
-            return self._fold
-
-    def gist(self, gist: str) -> Gist:
-        """Return a summary that applied."""
-        known = self._fold.gists.get(gist)
-        return self.fold.gists[gist] if known is None else known
-
-    def applies(self, gist: str) -> bool:
-        """Whether a summary of that id has applied."""
-        return gist in self._fold.gists or gist in self.fold.gists
-
-    def known_gists(self) -> Mapping[str, Gist]:
-        """Return the summaries by their ids; those that others cover are read when needed."""
-        return _Known(self)
-
-    def covers_a_run(self, sources: Sequence[Source]) -> bool:
-        """Whether sources are in the view, one right after the other."""
-        return self._fold.covers_a_run(sources)
-
     def items(self) -> list[Item]:
         """Return the items of the view, in order."""
         with self.guard:
             items = []
-            for source in self._fold:
+            for source in self.fold:
                 if isinstance(source, int):
-                    is_over = self.is_over(source)
+                    # The turn of a message is over when the user has spoken again since.
+                    is_over = source < self._newest_user
                     items.append(said_item(self._said[source], is_over=is_over))
                     continue
                 if source not in self._shown:
-                    item = gist_item(self.session, self.gist(source), self._count)
+                    item = gist_item(self.session, self.fold.gists[source], self._count)
                     self._shown[source] = item
                 items.append(self._shown[source])
             return items
@@ -144,10 +114,6 @@ class Track:
     def message(self, seq: int) -> Said:
         """Return a message of the view."""
         return self._said[seq]
-
-    def is_over(self, seq: int) -> bool:
-        """Whether the turn of a message is over: the user has spoken again since."""
-        return seq < self._newest_user
 
     # ---- reading ----
 
@@ -159,9 +125,6 @@ class Track:
             StoreError: If its transcript is not a file.
         """
         with self.guard:
-            if self._spoken.inode < 0:
-                with self._whole():
-                    self._resume()
             # Summaries are read first: the messages that they cover exist by then.
             gists = self._new_gists()
             if gists is None or not self._take_in():
@@ -169,69 +132,13 @@ class Track:
             else:
                 self._apply(gists)
 
-    def keep(self) -> None:
-        """Save where the lines of the view are, so that the next process reads only those."""
-        with self.guard:
-            if excluded(self._marks).whole:
-                return  # Later messages are excluded, too, which the cache cannot say.
-            ids = {seq: said.episode.id for seq, said in self._said.items()}
-            places = tuple(
-                Place(each, each if isinstance(each, str) else ids[each], self._places[each])
-                for each in self._fold
-            )
-            spoken, log = ((each.inode, each.end) for each in (self._spoken, self._gists))
-            self._cache.write(self.session, summary_log.SavedView(spoken, log, places))
-
-    def _resume(self) -> None:
-        """Begin with the saved view, if all its lines are where they were."""
-        saved = self._cache.read(self.session)
-        if saved is None:
-            return
-        messages = self._kept_lines(self.path, saved.transcript, saved.view, int)
-        gists = self._kept_lines(self.log.path(self.session), saved.log, saved.view, str)
-        known = {each.seq: each for each in map(read_line, messages) if each is not None}
-        summaries = {each.id: each for each in map(read_gist, gists) if each is not None}
-        # Only a message can show that the transcript is still the same one.
-        if not known or not all(_is_there(place, known, summaries) for place in saved.view):
-            return
-        self._fold = Fold.resumed((place.source for place in saved.view), summaries.values())
-        self._places = {place.source: place.at for place in saved.view}
-        self._spoken.inode, self._spoken.end = saved.transcript
-        self._gists.inode, self._gists.end = saved.log
-        self._is_partial = True
-        self._spoken.head = self._head()
-        for episode in known.values():
-            self._take(episode)
-
-    def _kept_lines(
-        self, path: Path, file: tuple[int, int], view: Iterable[Place], kind: type
-    ) -> list[bytes]:
-        """Return the lines of the messages, or of the summaries, if it is the same file."""
-        status, (inode, end) = self._disk.find(path), file
-        if status is None or status.st_ino != inode or status.st_size < end:
-            return []
-        saved_lines: list[bytes] = []
-        with self._disk.opened(path) as descriptor:
-            for at in (place.at for place in view if isinstance(place.source, kind)):
-                line, length = b"", _PIECE
-                while b"\n" not in line and len(line) < end - at:
-                    line = self._disk.read_at(descriptor, at, min(at + length, end))
-                    length *= 2
-                saved_lines.append(line.partition(b"\n")[0])
-        return saved_lines
-
-    @contextlib.contextmanager
-    def _whole(self) -> Iterator[None]:
-        """Forget everything if it cannot be read to the end: half of it is not a view."""
+    def _start_again(self) -> None:
+        """Read everything, or forget it all: half of it is not a view."""
         try:
-            yield
+            self._read_all()
         except BaseException:
             self._clear()
             raise
-
-    def _start_again(self) -> None:
-        with self._whole():
-            self._read_all()
 
     def _read_all(self) -> None:
         self._clear()
@@ -242,7 +149,7 @@ class Track:
         unread = {seq for messages in covers for seq in messages} - ends
         self._begin(unread)
         self._apply(gists)
-        if any(source in unread for source in self._fold):
+        if any(source in unread for source in self.fold):
             # A summary is stale, so the messages that it would cover are in the view after all.
             self._clear()
             gists = self._new_gists() or []
@@ -257,9 +164,7 @@ class Track:
                 self._said[seq].episode.id if seq in self._said else ""
                 for seq in (messages[0], messages[-1])
             ]
-            if meant and self._fold.apply(gist):
-                for source in gist.sources:
-                    self._places.pop(source, None)
+            if meant and self.fold.apply(gist):
                 for seq in messages:
                     self._said.pop(seq, None)
 
@@ -305,14 +210,12 @@ class Track:
             is_away = whole or seq in away
             if episode is None:
                 if not is_away:
-                    self._fold.add(seq)
+                    self.fold.add(seq)
                 continue
             # Only a message may be shown; other lines are about the conversation.
             is_said = episode.role in ROLES and REDACTED not in episode.more
-            if is_said and not is_away and self._fold.add(seq):
+            if is_said and not is_away and self.fold.add(seq):
                 self._take(episode)
-            elif seq not in self._fold:
-                self._places.pop(seq, None)
 
     def _take(self, episode: Episode) -> None:
         """Keep a message of the view in memory."""
@@ -331,8 +234,6 @@ class Track:
                 continue
             episode = read_line(line)
             if episode is not None:
-                # Of two lines of one number, which only damage makes, the first counts.
-                self._places.setdefault(episode.seq, offset)
                 yield episode.seq, episode
         now = self._found()
         self._spoken.changed = now.st_mtime_ns if now.st_size == self._spoken.end else 0
@@ -353,29 +254,8 @@ class Track:
             log.end = offset + len(line)
             gist = read_gist(line)
             if gist is not None:
-                self._places.setdefault(gist.id, offset)
                 gists.append(gist)
         return gists
-
-
-class _Known(dict[str, Gist]):
-    """The summaries in a view, and the others on demand."""
-
-    def __init__(self, track: Track) -> None:
-        """Begin with what the view holds."""
-        super().__init__(track._fold.gists)  # noqa: SLF001 - of the same room
-        self._track = track
-
-    def __missing__(self, gist: str) -> Gist:
-        return self._track.gist(gist)
-
-
-def _is_there(place: Place, messages: Mapping[int, Episode], gists: Mapping[str, Gist]) -> bool:
-    """Whether a part of the view is where it was."""
-    if isinstance(place.source, str):
-        return place.source in gists
-    message = messages.get(place.source)
-    return message is not None and message.id == place.id and REDACTED not in message.more
 
 
 def _messages(gist: Gist) -> list[int]:

@@ -21,7 +21,6 @@ from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import read_line, write_line
 from engramdown.transcripts.payloads import PAYLOADS
 from engramdown.transcripts.summary_log import FOLDER as SUMMARIES
-from engramdown.transcripts.summary_log import ViewCache
 from engramdown.transcripts.visibility import REDACTED
 
 _ERASED: Final = "erased"
@@ -132,7 +131,6 @@ class EpisodeEraser(Forgetting):
                     lambda line: self._without(line, payloads),
                     lambda changed: self._event("redact", {"of": changed}),
                 )
-            self._disk.unlink(ViewCache(self._folder.parent, self._disk).path(session))
         erased = []
         for line in self._lines(session):
             # Those that were emptied here, by whatever run.

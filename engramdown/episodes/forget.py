@@ -37,7 +37,6 @@ from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
 from engramdown.transcripts.session_log import SessionLog
 from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.summary_log import FOLDER as SUMMARIES
-from engramdown.transcripts.summary_log import ViewCache
 from engramdown.transcripts.visibility import REDACTED, excluded
 
 # The file that says what was begun; it is there only in between.
@@ -575,9 +574,8 @@ class Traces:
 
     def derived(self, session: str) -> list[Path]:
         """Return the files beside the transcripts that are about one session."""
-        view = ViewCache(self._root, self._disk).path(session)
         notes = pieces(self._root, session, self._disk)
-        return [self.cards.path(session), self.cards.filled_path(session), view, *notes]
+        return [self.cards.path(session), self.cards.filled_path(session), *notes]
 
     def in_hand(self, session: str) -> list[Path]:
         """Return the files in which sleep may have words of a session that it has learned from.

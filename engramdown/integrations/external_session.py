@@ -774,7 +774,7 @@ class ExternalSession:
             track = self.cortex.conversations.get(self.id).track
             with track.guard:
                 track.refresh()
-                gists = track.known_gists()
+                gists = track.fold.gists
                 names = [each.source for each in track.items() if isinstance(each.source, str)]
                 texts = {name: format_summary(gists[name], self.id) for name in names}
                 return [Summary(*ends(gists, name), text) for name, text in texts.items()]

@@ -9,26 +9,20 @@ What a model sees is a fold of the transcript and the log, so nothing can get ou
 A summary applies only if its sources are a contiguous run of the view as it is then; otherwise it
 is stale and changes nothing. So every message is covered exactly once and in order, whatever order
 summaries come in, however many compete, and wherever the log was cut short.
-
-Where the view stood last is kept in the cache: numbers, ids and places, and no text. The cache may
-be deleted or spoilt at any time; without it only reading takes longer.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Self, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
-from engramdown.errors import StoreError
 from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
-from engramdown.transcripts.changes import CACHE
 from engramdown.transcripts.episode import is_count
 
 # The name of the folder in that of a scope.
@@ -279,34 +273,13 @@ class Fold:
         self.derived: dict[str, str] = {}
         self.stale: list[str] = []
         self._added: set[int] = set()
-        self._newest = -1  # Of a view that was resumed: what is older was added before.
         # The view as a list that is linked both ways; "" is the end that closes the ring.
         self._next: dict[Source, Source] = {"": ""}
         self._before: dict[Source, Source] = {"": ""}
 
-    @classmethod
-    def resumed(cls, view: Iterable[Source], gists: Iterable[Gist]) -> Self:
-        """Return a view as it was, with the gists in it; what they cover is not known here.
-
-        Args:
-            view: The view; its last message, if there is one, is the newest that is known.
-            gists: The gists in it.
-
-        >>> seen = Fold.resumed(["g1", 3], [Gist("g1", "", "leaf", 0, (1, 2), "said", 1)])
-        >>> seen.add(4), list(seen)
-        (True, ['g1', 3, 4])
-        """
-        seen = cls()
-        seen.gists.update((gist.id, gist) for gist in gists)
-        for source in view:
-            seen._append(source)
-            if isinstance(source, int):
-                seen._newest = source
-        return seen
-
     def add(self, seq: int) -> bool:
         """Append a message; ``False`` if one of that number is there, which only damage makes."""
-        if seq in self._added or seq <= self._newest:
+        if seq in self._added:
             return False
         self._added.add(seq)
         self._append(seq)
@@ -406,85 +379,3 @@ def _sources(value: object) -> tuple[Source, ...] | None:
             case _:
                 return None
     return tuple(found) or None
-
-
-# The name of the folder in the cache.
-VIEWS: Final = "views"
-
-_VERSION: Final = 1
-_VIEW_SUFFIX: Final = ".json"
-_LARGEST_VIEW: Final = 10_000_000
-
-
-class Place(NamedTuple):
-    """Something that is in the view.
-
-    Attributes:
-        source: The number of a message, or the id of a summary.
-        id: The id of the message or the summary.
-        at: Where its line begins, in bytes.
-    """
-
-    source: int | str
-    id: str
-    at: int
-
-
-class SavedView(NamedTuple):
-    """The view as it was.
-
-    Attributes:
-        transcript: The inode of the transcript, and how far it was read, in bytes.
-        log: The same of the log of summaries.
-        view: What was in the view, in order.
-    """
-
-    transcript: tuple[int, int]
-    log: tuple[int, int]
-    view: tuple[Place, ...]
-
-
-class ViewCache:
-    """The views of the conversations of one scope."""
-
-    def __init__(self, root: Path, disk: Disk) -> None:
-        """Keep them in the cache of the scope's folder ``root``."""
-        self.folder = root / CACHE / VIEWS
-        self._disk = disk
-
-    def path(self, session: str) -> Path:
-        """Return the file of a session."""
-        return self.folder / f"{session}{_VIEW_SUFFIX}"
-
-    def write(self, session: str, kept: SavedView) -> None:
-        """Keep a view, if that is possible."""
-        record = json.dumps({"v": _VERSION, **kept._asdict()}, separators=(",", ":")).encode()
-        data = b"%b\n%b\n" % (record, _seal(record))
-        # It is only slower without.
-        with contextlib.suppress(OSError, StoreError):
-            self._disk.make_plain_folder(self.folder, durable=False)
-            self._disk.save(self.path(session), data, durable=False, replace=True)
-
-    def read(self, session: str) -> SavedView | None:
-        """Return a view as it was kept; ``None`` if there is none."""
-        try:
-            found = self._disk.find(self.path(session))
-            if found is None or found.st_size > _LARGEST_VIEW:
-                return None
-            line, _, seal = (self._disk.load(self.path(session)) or b"").partition(b"\n")
-            record = json.loads(line)
-            if seal != _seal(line) + b"\n" or record["v"] != _VERSION:
-                return None
-            (spoken, read), (log, logged) = record["transcript"], record["log"]
-            if not all(
-                isinstance(source, int | str) and at >= 0 for source, _, at in record["view"]
-            ):
-                return None
-            places = [Place(source, str(name), int(at)) for source, name, at in record["view"]]
-            return SavedView((int(spoken), int(read)), (int(log), int(logged)), tuple(places))
-        except (OSError, StoreError, ValueError, TypeError, LookupError, RecursionError):
-            return None
-
-
-def _seal(record: bytes) -> bytes:
-    return hashlib.sha256(record).hexdigest().encode()
