@@ -7,6 +7,7 @@ memory file a row of :data:`FILES`, a new section of what a model is shown a row
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS, Kind, Scope, slug
@@ -20,6 +21,7 @@ ARCHIVE: Final = "archive.md"
 SOUL: Final = "soul.md"
 
 _TOPICS: Final = "topics/"
+_STARTERS: Final = Path(__file__).parent / "starters"
 _EVERYWHERE: Final[tuple[Scope, ...]] = ("global", "project")
 
 
@@ -67,72 +69,25 @@ class MemoryFile(NamedTuple):
 
     Attributes:
         name: Its name.
-        starter: Its text in a new scope; ``""`` if a new scope does not have it.
-        scopes: The scopes that begin with it.
+        scopes: The scopes that begin with it, with the text in the folder ``starters``.
         holds_memory: Whether its entries are memories; otherwise they are proposals, or retired.
         aliases: Other names under which it is read, in lower case.
         beside: Its name in ``.agents``, beside the scope, for other tools, or ``""``.
     """
 
     name: str
-    starter: str = ""
-    scopes: tuple[Scope, ...] = _EVERYWHERE
+    scopes: tuple[Scope, ...] = ()
     holds_memory: bool = True
     aliases: tuple[str, ...] = ()
     beside: str = ""
 
 
-_RULES: Final = """\
-# Rules
-
-<!--
-One rule is one list item under Always, Never or When:
-
-  - Run the linter before pushing
-
-Write, change and delete lines as you like: what you wrote is yours, and no automatic job
-touches it. The comment that ends some lines is metadata (id, source, date); leave it there.
-A comment on a line of its own, like this one, is a private note: no model ever sees it.
--->
-
-## Always
-
-## Never
-
-## When
-"""
-
-_LESSONS: Final = """\
-# Lessons
-
-<!--
-What was learned, one list item each, the newest last:
-
-  - The staging database is reset every night at two
-
-A lesson with a topic is also filed in topics/<topic>.md.
--->
-
-"""
-
-_PROFILE: Final = """\
-# Profile
-
-<!--
-Facts about you, one list item each. A fact with a key replaces the older one of that key:
-
-  - Name: Ada
-  - Prefers short answers
--->
-
-"""
-
 # The archive first: a hand edit of another file may have to write into it.
 _FILES: Final = (
     MemoryFile(ARCHIVE, holds_memory=False),
-    MemoryFile(RULES, _RULES),
-    MemoryFile(LESSONS, _LESSONS),
-    MemoryFile(PROFILE, _PROFILE, ("global",), aliases=("user.md",), beside="USER.md"),
+    MemoryFile(RULES, _EVERYWHERE),
+    MemoryFile(LESSONS, _EVERYWHERE),
+    MemoryFile(PROFILE, ("global",), aliases=("user.md",), beside="USER.md"),
     MemoryFile(PENDING, holds_memory=False),
 )
 # The files of entries by name, in the order in which they are read.
@@ -252,4 +207,5 @@ def title_of(file: str) -> str:
 
 def starter_files(scope: Scope) -> dict[str, str]:
     """Return the text of each file that a new scope begins with, by its name."""
-    return {each.name: each.starter for each in _FILES if each.starter and scope in each.scopes}
+    names = [each.name for each in _FILES if scope in each.scopes]
+    return {name: (_STARTERS / name).read_text(encoding="utf-8") for name in names}
