@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from engramdown import language
@@ -267,13 +268,7 @@ def _earlier(place: HookPlace, event: Event, state: HookState) -> str:
 
 # Words that people say to a coding agent about anything.
 _EVERYDAY: Final = language.word_set(
-    "add adding another bug build call change check code create day delete do done edit error "
-    "everything explain fail fails failing file files find first fix following function get give "
-    "go good handle help implement improve issue keep know last let like line lines list look "
-    "make method module name need new next ok old one open part problem project put read refactor "
-    "remove rename repo result return review right run running second see set show simple sorry "
-    "start stop sure task tell test tests text thank thanks thing things time today try two type "
-    "update use used using value version want way word work works write writing wrong yes you"
+    Path(__file__).with_name("everyday.txt").read_text(encoding="utf-8")
 )
 _EVERYDAY_FORMS: Final = {
     key: [word for word in sorted(_EVERYDAY) if language.word_key(word) == key]

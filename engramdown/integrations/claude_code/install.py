@@ -67,56 +67,14 @@ class Agent(NamedTuple):
     word: str = ""
     flat: bool = False
     ticks: int = 1
-    apart: tuple[str, ...] = ()
+    apart: Sequence[str] = ()
     note: str = ""
 
 
+_TABLE_OF_AGENTS: Final = Path(__file__).with_name("agents.toml").read_text(encoding="utf-8")
 # The known agents, by their names for the command line.
 AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
-    {
-        "claude": Agent(
-            "Claude Code",
-            ".claude",
-            "settings.json",
-            "SessionStart UserPromptSubmit PostToolUse PostToolUseFailure Stop SessionEnd",
-            ".mcp.json",
-            ".claude.json",
-            moved="CLAUDE_CONFIG_DIR",
-            apart=("PostToolUse", "Stop"),
-        ),
-        "codex": Agent(
-            "Codex",
-            ".codex",
-            "hooks.json",
-            "SessionStart UserPromptSubmit PostToolUse Stop",
-            ".codex/config.toml",
-            key="",
-            moved="CODEX_HOME",
-            word="codex/",
-            note="Codex asks you to trust the project and its hooks before it runs them.",
-        ),
-        "gemini": Agent(
-            "Gemini CLI",
-            ".gemini",
-            "settings.json",
-            "SessionStart BeforeAgent AfterTool AfterAgent SessionEnd",
-            ".gemini/settings.json",
-            word="gemini/",
-            ticks=1000,
-        ),
-        "cursor": Agent(
-            "Cursor",
-            ".cursor",
-            "hooks.json",
-            "sessionStart beforeSubmitPrompt postToolUse postToolUseFailure afterAgentResponse "
-            "sessionEnd",
-            ".cursor/mcp.json",
-            word="cursor/",
-            flat=True,
-            ticks=0,
-            note="Cursor starts MCP servers only after you switch them on in its settings.",
-        ),
-    }
+    {name: Agent(**row) for name, row in tomllib.loads(_TABLE_OF_AGENTS).items()}
 )
 
 
