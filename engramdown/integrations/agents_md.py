@@ -11,17 +11,14 @@ stays; a link that leaves the allowed folder is refused.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import today
 from engramdown.engram import Scope
 from engramdown.errors import UnfitFileError
-from engramdown.storage import open_regular
+from engramdown.storage import Disk, Swap, open_regular
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -91,28 +88,18 @@ def write(change: Change) -> None:
     """
     if not change.is_new:
         return
-    real = change.real
-    real.parent.mkdir(parents=True, exist_ok=True)
-    # To a temporary file first, so that a full disk truncates nothing.
-    new = real.with_name(f".{real.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with new.open("xb") as file:
-            file.write(change.after)
-            file.flush()
-            os.fsync(file.fileno())
-        if change.before is not None:
-            shutil.copymode(real, new)
-        if read(change.path, None).before != change.before:
-            raise UnfitFileError(str(change.path), "was changed meanwhile; do it again")
-        if change.is_gone:
-            real.unlink()
-        else:
-            new.replace(real)
-    except FileNotFoundError as error:
-        raise UnfitFileError(str(change.path), "was removed meanwhile; do it again") from error
-    finally:
-        with contextlib.suppress(OSError):
-            new.unlink(missing_ok=True)
+
+    def seen(now: bytes | None) -> bytes:
+        if now != change.before:
+            verb = "removed" if now is None else "changed"
+            raise UnfitFileError(str(change.path), f"was {verb} meanwhile; do it again")
+        return change.after
+
+    swap = Swap(Disk(limit=LARGEST))
+    if change.is_gone:
+        swap.remove(change.real, seen)
+    else:
+        swap.edit(change.real, seen)
 
 
 # ---- memory in a file that agents read by themselves ----
