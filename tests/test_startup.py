@@ -24,7 +24,7 @@ WRITING: Final = frozenset(
     {
         "engramdown.secrets.redaction",
         "portalocker",
-        "engramdown.markdown.merge",
+        *("engramdown.markdown.merge", "engramdown.language.meaning"),
         *(f"engramdown.hippocampus.{name}" for name in ("hand_edits", "transaction")),
     }
 )
@@ -165,7 +165,17 @@ def test_recall_loads_nothing_that_only_writing_needs(
 ) -> None:
     loaded = _loaded(RECALL, child_env, project)
     assert "engramdown.hippocampus.snapshot" in loaded
-    assert loaded & WRITING == set()
+    # What is listed says what it cites to nobody.
+    assert loaded & (WRITING | {"engramdown.hippocampus.citations"}) == set()
+
+
+@pytest.mark.parametrize("command", ["list", "review", "stats"])
+def test_what_lists_memory_does_not_load_what_compares_it(
+    child_env: dict[str, str], project: Path, command: str
+) -> None:
+    loaded = _loaded(COMMAND.format(arguments=[command]), child_env, project)
+    assert "engramdown.gate.scopes" in loaded
+    assert "engramdown.language.meaning" not in loaded
 
 
 def test_making_a_scope_looks_for_no_secrets(child_env: dict[str, str], tmp_path: Path) -> None:

@@ -11,15 +11,17 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engramdown.engram import Engram, Kind, fact_key, fold
 from engramdown.forks import cached_property
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.claims import read
-from engramdown.language.meaning import Statements, contradict
 from engramdown.language.similarity import in_full
 from engramdown.language.words import same_word, word_set
+
+if TYPE_CHECKING:
+    from engramdown.language.meaning import Statements
 
 _OTHER_KIND: Final = {"always": "never", "never": "always"}
 # So many characters of a memory are looked through for facts about the user.
@@ -105,6 +107,9 @@ class Contradictions:
 
     @cached_property
     def _said(self) -> Statements:
+        # Imported where two texts are compared: what only lists memory need not know how.
+        from engramdown.language.meaning import Statements
+
         return Statements(in_full(entry.text, entry.kind) for entry in self._theirs)
 
     @cached_property
@@ -180,6 +185,8 @@ def contradictions_among(entries: Sequence[Entry]) -> Iterator[tuple[int, int]]:
     Each memory is named once, with the first that it contradicts. The same words under *Always* and
     *Never*, and copies of a memory, are left to whoever looks for repetitions.
     """
+    from engramdown.language.meaning import Statements, contradict
+
     named: set[tuple[str, str]] = set()
     said = Statements(in_full(entry.text, entry.kind) for entry in entries)
     for earlier, later in said.pairs(contradict):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from engramdown.engram import Engram, Kind, Scope, fold
 from engramdown.forks import cached_property
@@ -16,9 +16,11 @@ from engramdown.gate.contradictions import Contradictions
 from engramdown.gate.injection import find_instruction
 from engramdown.hippocampus.entry import Entry
 from engramdown.kinds import scope_for
-from engramdown.language.meaning import Statements
 from engramdown.language.similarity import in_full
 from engramdown.secrets.redaction import find_secrets, redact
+
+if TYPE_CHECKING:
+    from engramdown.language.meaning import Statements
 
 Action = Literal["encode", "confirm", "discard"]
 Code = Literal[
@@ -155,6 +157,9 @@ class TurnedDown:
 
     @cached_property
     def _known(self) -> Statements:
+        # Imported where two texts are compared: what only lists memory need not know how.
+        from engramdown.language.meaning import Statements
+
         return Statements(self._said)
 
     def matching(self, engram: Engram) -> str:

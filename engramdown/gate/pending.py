@@ -19,7 +19,6 @@ from engramdown.gate.gate import REASONS, without_secrets
 from engramdown.gate.keyed_values import describe_value
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.store import BatchProtocol, HippocampusProtocol
-from engramdown.language.meaning import Statements
 from engramdown.markdown.metadata import OPERATIONS
 
 Operation = Literal[
@@ -216,6 +215,11 @@ def describe(
         entries: The memories of both scopes.
         brought: The file and line of each proposal that git brought.
     """
+    if not items:
+        return []
+    # Imported here: most often nothing waits.
+    from engramdown.language.meaning import Statements
+
     known = Statements(entry.text for entry in entries)
     by_id: dict[str, list[int]] = {}
     facts: dict[str, Entry] = {}

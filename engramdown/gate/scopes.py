@@ -27,7 +27,6 @@ from engramdown.errors import (
 )
 from engramdown.forks import cached_property
 from engramdown.hippocampus.changeset import FileChange
-from engramdown.hippocampus.citations import Citations
 from engramdown.hippocampus.entry import Archived, Entry, by_prefix, retired_name
 from engramdown.hippocampus.store import (
     REFUSED,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from engramdown.gate.gate import Decision
     from engramdown.gate.intake import Intake, Receipt, Waiting
     from engramdown.gate.past import Past
+    from engramdown.hippocampus.citations import Citations
     from engramdown.recall.memories import Hit, MemoryIndex
     from engramdown.recall.vectors import MemoryLane
     from engramdown.storage.usage import Used
@@ -356,7 +356,7 @@ class Scopes:
         if not engram.cites:
             return engram
         is_own = self.refuses_global or scope_for(engram.kind, engram.scope) == "project"
-        citations = self.citations() if is_own else Citations()
+        citations = self.citations(of_project=is_own)
         return replace(engram, cites=citations.sealed(engram.cites))
 
     def count(self, how: Literal["shown", "recalled"], entries: Iterable[Entry]) -> None:
@@ -380,10 +380,13 @@ class Scopes:
             found |= Usage(store.root, MEMORIES).counts()
         return found
 
-    def citations(self) -> Citations:
-        """Return a reader of the files that memories of the project cite."""
+    def citations(self, *, of_project: bool = True) -> Citations:
+        """Return a reader of the files that memories of the project cite; others cite none."""
+        # Imported here: no search needs it whose hits are only listed.
+        from engramdown.hippocampus.citations import Citations
+
         own = self.project_hc
-        if self.past or not isinstance(own, Hippocampus):
+        if self.past or not (of_project and isinstance(own, Hippocampus)):
             return Citations()
         return Citations(own.root.parent)
 
