@@ -169,7 +169,7 @@ def test_recall_loads_nothing_that_only_writing_needs(
     assert loaded & (WRITING | {"engramdown.hippocampus.citations"}) == set()
 
 
-@pytest.mark.parametrize("command", ["list", "review", "stats"])
+@pytest.mark.parametrize("command", ["list", "review"])
 def test_what_lists_memory_does_not_load_what_compares_it(
     child_env: dict[str, str], project: Path, command: str
 ) -> None:
