@@ -231,10 +231,16 @@ def given() -> dict[str, Any]:
 def show(
     lines: Iterable[Line], data: object, printed: Callable[[Iterable[Line]], None] = output.show
 ) -> None:
-    """Print lines for a person, or ``data`` if the current command has ``--json``."""
-    if given()["as_json"]:
+    """Print lines for a person, or ``data`` if the current command has ``--json``.
+
+    A dry run says first that it is one.
+    """
+    options = given()
+    if options["as_json"]:
         output.print_json(data)
     else:
+        if options.get("dry_run") and (lines := [*lines]):
+            lines = [layout.line((views.DRY_RUN, "warn")), *lines]
         printed(lines)
 
 
@@ -248,8 +254,7 @@ def show_change(cortex: Cortex, lines: Iterable[Line], data: dict[str, Any]) -> 
     """Print what a command changed, as :func:`show` does; a dry run also shows the diffs."""
     if given()["dry_run"]:
         changes = cortex.scopes.rehearsed()
-        head = layout.line((views.DRY_RUN, "warn"))
-        lines = [head, *lines, *output.rehearsed_lines(changes)]
+        lines = [*lines, *output.rehearsed_lines(changes)]
         data = {**data, "dry_run": True, "changes": output.rehearsed_data(changes)}
     show(lines, data)
 
@@ -275,8 +280,7 @@ def show_dry_run(
     """
     rows = layout.diff_rows(before, after, path.name)
     changes = [{"path": str(path), "diff": "\n".join(rows)}] if rows else []
-    shown = output.file_diff(path, before, after, name)
-    lines = [layout.line((views.DRY_RUN, "warn")), *shown, *more]
+    lines = [*output.file_diff(path, before, after, name), *more]
     show(lines, {**data, "dry_run": True, "changes": changes})
 
 

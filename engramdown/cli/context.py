@@ -22,7 +22,7 @@ from engramdown.cli.access import Transcripts, folders, open_cortex
 from engramdown.cli.layout import Line, line, pick, table
 from engramdown.cli.output import RefusalError, file_diff, read_stdin
 from engramdown.cli.process import Place
-from engramdown.cli.views import DRY_RUN, Folders, counted, entry_data, hit_lines
+from engramdown.cli.views import Folders, counted, entry_data, hit_lines
 from engramdown.engram import Scope, fold
 from engramdown.errors import StoreError, UnfitFileError
 from engramdown.integrations import BLOCK_BUDGET, Change, page, read, write
@@ -267,8 +267,6 @@ def _page_lines(change: Change, text: str, repeated: list[int], *, dry: bool) ->
     if text:
         done = f"Memory {'would be' if dry else 'is'} in {path}."
     yield line((done, "good"), hang=2)
-    if dry:
-        yield line((DRY_RUN, "dim"))
 
 
 # ---- the prompt of a conversation ----

@@ -176,10 +176,9 @@ def _mend(place: Place) -> _Fixes:
     fixes = _Fixes(changes, [plan for plan in plans if plan])
     dry_run, found = given()["dry_run"], any(fixes)
     if not given()["as_json"]:
-        head = [line((views.DRY_RUN, "warn"))] if dry_run else []
         nothing = [] if found else [line((NOTHING_TO_MEND, "dim"))]
         rows = [*output.rehearsed_lines(changes), *map(line, fixes.sentences())]
-        output.show([*head, *rows, *nothing, line()])
+        output.show([*rows, *nothing, line()])
     if not found or dry_run:
         return fixes
     output.check(NEEDS_YES)

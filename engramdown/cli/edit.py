@@ -265,7 +265,6 @@ def _erase(place: Place, names: Sequence[str]) -> None:
             output.show([*_text_lines(cortex, done), *_erased_lines(done)])
         output.ask("Erase this for ever? Nothing brings it back")
         done = cortex.review.erase(ids, words=words, pieces=options["pieces"])
-    head = [line((views.DRY_RUN, "warn"))] if options["dry_run"] else []
     data = {
         "dry_run": options["dry_run"],
         "erased": done.changed,
@@ -276,7 +275,7 @@ def _erase(place: Place, names: Sequence[str]) -> None:
         "shared": [each._asdict() for each in done.shared],
         **pick(done, "unreached left"),
     }
-    commands.show([*head, *_erased_lines(done)], data)
+    commands.show(_erased_lines(done), data)
 
 
 def _text_lines(cortex: Cortex, erased: Erased) -> Iterator[Line]:

@@ -16,7 +16,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Hippocampus
-from engramdown.cli import output, process, views
+from engramdown.cli import output, process
 from engramdown.cli.access import home_of, start_of
 from engramdown.cli.commands import changes, given, show
 from engramdown.cli.layout import Line, line, whole
@@ -110,7 +110,7 @@ def init(
         for change in changes:
             write(change)
     data: dict[str, Any] = {"project": None, "global": None, "dry_run": dry_run}
-    lines = [] if options["remove"] else [*_scope_lines(scopes, outer, home, dry_run=dry_run)]
+    lines = [] if options["remove"] else [*_scope_lines(scopes, outer, home)]
     if setup is not None:
         data["git"] = _git_data(setup)
         lines += _git_lines(setup)
@@ -153,11 +153,7 @@ def _start_scopes(project: Path, home: Path, *, may_ask: bool, dry_run: bool) ->
     return scopes
 
 
-def _scope_lines(
-    scopes: Sequence[_NewScope], outer: Path | None, home: Path, *, dry_run: bool
-) -> Iterator[Line]:
-    if dry_run:
-        yield line((views.DRY_RUN, "warn"))
+def _scope_lines(scopes: Sequence[_NewScope], outer: Path | None, home: Path) -> Iterator[Line]:
     for each in scopes:
         kind = "all projects" if each.scope == "global" else "this project"
         state = "ready" if each.files else "there already"

@@ -172,15 +172,9 @@ def _run(place: Place, action: str, transcripts: Transcripts, targets: _Targets)
     traces = [_traces(place, transcripts, each) for each in done]
     if not dry:
         done = _all(transcripts, action, targets, dry_run=False)
-    if commands.given()["as_json"]:
-        sessions = [_data(*each) for each in zip(done, traces, strict=True)]
-        output.print_json({"dry_run": dry, "sessions": sessions})
-        return
-    if dry:
-        output.show([line((views.DRY_RUN, "warn"))])
-    root = transcripts.memory.folder.parent
-    for each, left in zip(done, traces, strict=True):
-        output.show(_lines(each, root, left))
+    root, both = transcripts.memory.folder.parent, list(zip(done, traces, strict=True))
+    lines = (row for each, left in both for row in _lines(each, root, left))
+    commands.show(lines, {"dry_run": dry, "sessions": [_data(*each) for each in both]})
 
 
 def _traces(place: Place, transcripts: Transcripts, done: Forgotten) -> _Traces:

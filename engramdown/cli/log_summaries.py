@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import access, commands, output, process, views
+from engramdown.cli import access, commands, output, process
 from engramdown.cli.layout import Line, line, pick, table
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
@@ -99,7 +99,6 @@ def _compacted_lines(
 ) -> Iterator[Line]:
     before, after = f"{done.tokens_before:,}", f"{done.tokens_after:,}"
     if dry_run:
-        yield line((views.DRY_RUN, "warn"))
         if done.gists:
             yield line(f"Would write {_written(done)}: {before} tokens would be {after} at most.")
         return

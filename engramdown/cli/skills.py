@@ -328,7 +328,7 @@ def restore_skill(
 
 
 def _show_trial(text: str, data: dict[str, Any]) -> None:
-    commands.show([line((views.DRY_RUN, "warn")), whole(text)], {**data, "dry_run": True})
+    commands.show([whole(text)], {**data, "dry_run": True})
 
 
 def _find(skills: library.Skills, label: str, scope: Scope | None) -> library.Skill:
@@ -402,8 +402,7 @@ def import_skills(
     summary = [f"{counted(counts['added'] + counts['replaced'], 'skill')} {came}"]
     rest = ("unchanged", "refused", "failed")
     summary += [f"{counts[action]} {action}" for action in rest if counts[action]]
-    lines = [line((views.DRY_RUN, "warn"))] if dry_run else []
-    lines += [row for fate in fates for row in _import_lines(fate)]
+    lines = [row for fate in fates for row in _import_lines(fate)]
     lines.append(line((f"{', '.join(summary)}.", "strong")))
     data = {"dry_run": dry_run, "skills": [_import_data(fate) for fate in fates]}
     commands.show(lines, data)

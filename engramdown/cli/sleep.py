@@ -130,8 +130,6 @@ def sleep(
 
 
 def _sleep_lines(summary: SleepSummary) -> Iterator[Line]:
-    if summary.dry_run:
-        yield line((views.DRY_RUN, "warn"))
     for report in summary.jobs:
         yield from _job_lines(report)
     yield from _waiting_lines(summary.jobs)
@@ -475,7 +473,7 @@ def compact(
     if use_model and cortex.needs_compaction():
         _note_model(cortex)
     prepared = compaction.prepare_all(scope, use_model=use_model)
-    lines = [] if as_json else [*_plan_lines(prepared, dry_run=dry_run)]
+    lines = [] if as_json else [*_plan_lines(prepared)]
     if dry_run:
         cortex.scopes.rehearse()
     else:
@@ -525,10 +523,8 @@ def _note_model(cortex: Cortex) -> None:
         )
 
 
-def _plan_lines(prepared: Iterable[Prepared], *, dry_run: bool) -> Iterator[Line]:
+def _plan_lines(prepared: Iterable[Prepared]) -> Iterator[Line]:
     """Yield the plan that a person says yes to."""
-    if dry_run:
-        yield line((views.DRY_RUN, "warn"))
     for each in prepared:
         name = views.SCOPE_NAMES[each.store.scope]
         if each.problem:

@@ -127,8 +127,6 @@ def _report_lines(report: Report, *, dry: bool) -> Iterator[Line]:
     states = report.states()
     if states["unchanged"] or states["unknown"]:
         yield line((other_files(states), "dim"), hang=2)
-    if dry:
-        yield line((DRY_RUN, "dim"))
 
 
 def _note_damage(report: Report) -> None:
