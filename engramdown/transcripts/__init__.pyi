@@ -22,7 +22,6 @@ from engramdown.transcripts.payloads import digest as digest
 from engramdown.transcripts.payloads import redact_for_role as redact_for_role
 from engramdown.transcripts.payloads import shorten_for_line as shorten_for_line
 from engramdown.transcripts.session_log import SessionLog as SessionLog
-from engramdown.transcripts.sessions import Reading as Reading
 from engramdown.transcripts.sessions import SessionInfo as SessionInfo
 from engramdown.transcripts.sessions import Sessions as Sessions
 from engramdown.transcripts.sessions import Tally as Tally

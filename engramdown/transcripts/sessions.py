@@ -212,13 +212,15 @@ class Sessions:
         Raises:
             SessionNotFoundError: If there is none of that id.
         """
-        reading = self.reading(session)
-        episodes = tuple(reading)
-        return Transcript(session, episodes, tuple(reading.malformed))
-
-    def reading(self, session: str) -> Reading:
-        """Return an iterator over the lines of a session."""
-        return Reading(self._disk, self.path(session), session)
+        episodes: builtins.list[Episode] = []
+        malformed: builtins.list[int] = []
+        for offset, line in self._lines(session):
+            episode = read_line(line)
+            if episode is not None:
+                episodes.append(episode)
+            elif line.endswith(b"\n"):
+                malformed.append(offset)
+        return Transcript(session, tuple(episodes), tuple(malformed))
 
     def episode(self, session: str, seq: int) -> Episode | None:
         """Return the line of a session with this number, or ``None``; no line behind it is read.
@@ -226,40 +228,7 @@ class Sessions:
         Raises:
             SessionNotFoundError: If there is no such session.
         """
-        return self.reading(session).find(seq)
-
-
-class Reading:
-    """A session that is read line by line, once.
-
-    Attributes:
-        session: Its id.
-        malformed: The offsets of the lines so far that are not episodes, in bytes.
-    """
-
-    def __init__(self, disk: Disk, path: Path, session: str) -> None:
-        """Read ``path``, the file of ``session``."""
-        self.malformed: list[int] = []
-        self._disk = disk
-        self._path = path
-        self.session = session
-
-    def __iter__(self) -> Iterator[Episode]:
-        """Yield the episodes, in order, events included.
-
-        Raises:
-            SessionNotFoundError: If there is no such session.
-        """
-        for offset, line in self._lines():
-            episode = read_line(line)
-            if episode is not None:
-                yield episode
-            elif line.endswith(b"\n"):
-                self.malformed.append(offset)
-
-    def find(self, seq: int) -> Episode | None:
-        """Return the first episode with this number, or ``None``."""
-        for _, line in self._lines():
+        for _, line in self._lines(session):
             # A line of ours says its number first: those of others need not be taken apart.
             begins = NUMBERED.match(line)
             if begins is None or int(begins[1]) == seq:
@@ -268,11 +237,11 @@ class Reading:
                     return episode
         return None
 
-    def _lines(self) -> Iterator[tuple[int, bytes]]:
+    def _lines(self, session: str) -> Iterator[tuple[int, bytes]]:
         try:
-            yield from lines(self._disk, self._path)
+            yield from lines(self._disk, self.path(session))
         except FileNotFoundError:
-            raise SessionNotFoundError(self.session, str(self._path.parent)) from None
+            raise SessionNotFoundError(session, str(self.folder)) from None
 
 
 def _from_the_end(read: Callable[[int, int], bytes], size: int) -> Iterator[Episode]:
