@@ -24,6 +24,7 @@ from typing import Any, Final, NamedTuple
 from engramdown.journal.working_notes import without_versions
 from engramdown.language.terms import words
 from engramdown.language.words import STOP_WORDS
+from engramdown.lazy import texts
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import Episode, stamp_of
@@ -33,28 +34,6 @@ from engramdown.transcripts.visibility import visible
 
 # The kind of a session in which nothing was said that counts.
 EMPTY: Final = "empty"
-
-_CUES: Final = {
-    "debugging": (
-        "bug bugs broken crash crashes debug error errors exception fail failed failing fails "
-        "failure fix fixed traceback"
-    ),
-    "planning": (
-        "agenda deadline estimate milestone milestones plan planning priorities roadmap schedule "
-        "todo"
-    ),
-    "architecture": (
-        "api architecture class design interface interfaces module modules refactor schema "
-        "structure"
-    ),
-    "operations": (
-        "backup certificate configure deploy deployment docker install migrate migration release "
-        "restart server upgrade"
-    ),
-    "creative": "blog draft essay lyrics novel poem rewrite slogan song story tagline",
-}
-# The words of the user that speak for a kind; of equals the first kind wins.
-CUES: Final = {kind: frozenset(words.split()) for kind, words in _CUES.items()}
 
 _CASUAL: Final = "casual"
 _WORK: Final = "work"
@@ -92,7 +71,7 @@ class Card:
         title: What to call it, or ``""``.
         one_liner: What it was about, in one line.
         paragraph: The same in some more.
-        kind: One of :data:`CUES`, ``casual``, ``work``, :data:`EMPTY`, or what a person says.
+        kind: One of ``card.txt``, ``casual``, ``work``, :data:`EMPTY`, or what a person says.
         tags: A few words under which it is looked for.
         detailed: What happened, in some lines: what was asked, and how it ended.
         decisions: What was decided, if somebody wrote it down.
@@ -136,7 +115,8 @@ def compute(session: str, episodes: Sequence[Episode]) -> Card:
     calls = [each for each in shown if each.role == "tool_call"]
     tools = Counter(each.name or "tool" for each in calls)
     word_counts = Counter(word for text in asked for word in _WORD.findall(text.lower()))
-    counts = {kind: sum(word_counts[cue] for cue in cues) for kind, cues in CUES.items()}
+    cues = texts(__file__)
+    counts = {kind: sum(word_counts[cue] for cue in cues[kind].split("|")) for kind in cues}
     kind = max(counts, key=lambda kind: counts[kind])
     return Card(
         session=session,

@@ -11,16 +11,17 @@ Which lines may be hits at all says :class:`Wanted`: events never are; what was 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from engramdown.clock import nanoseconds
 from engramdown.language.dates import NO_DATES, Dates, read_dates
 from engramdown.language.terms import Term, indexed, term, words
 from engramdown.language.words import STOP_WORDS
+from engramdown.lazy import texts
 from engramdown.transcripts.episode import ROLES, Pointer
 
 # When was it, how many, who or which, what should I do; what the assistant said, what was it all.
@@ -28,42 +29,7 @@ Want = Literal["time", "number", "name", "advice", "reply", "summary"]
 # What an answer may hold: a time, a number, a standing wish, an order that stands, or an *I*.
 Sign = Literal["time", "number", "wish", "order", "first person"]
 
-_DAYS: Final = "mon|tues|wednes|thurs|fri|satur|sun"
-_MONTHS: Final = "january|february|march|april|june|july|august|september|october|november|december"
-_NUMBERS: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-
-# No word begins with ``\b`` here: what begins with a character is found several times as fast.
-_WANTS: Final[Mapping[Want, str]] = {
-    "time": r"(?:when|(?:what|which) (?:date|day|month|year|time|week)|how long ago)",
-    "number": r"how (?:many|much|long|old|often|far)",
-    "name": (
-        r"(?:who|whose|where|which|names?|what (?:[a-z]+ ){0,3}(?:cit(?:y|ies)|countr(?:y|ies)"
-        r"|places?|books?|movies?|films?|games?|songs?|bands?|teams?|compan(?:y|ies)|states?"
-        r"|authors?|titles?|series|shows?|brands?|artists?|schools?))"
-    ),
-    "advice": (
-        r"(?:should|suggest|recommend|advi[cs]e|tips|best way|help me|if i|how would you"
-        r"|how (?:can|do) i|(?:can|could) you help|what (?:are some|do i need))"
-    ),
-    "reply": (
-        r"(?:(?:did|have|had) you (?:[a-z]+ )?(?:recommend|suggest|advise|propose|say|said|tell"
-        r"|told|mention|explain|give|given|help|write|find|list|show|describe|answer|come up)"
-        r"(?:ed|d|ten|n)?|you (?:recommended|suggested|advised|proposed|said|told|mentioned"
-        r"|explained|gave|helped|wrote|found|listed|showed|described|answered)"
-        r"|your (?:advice|suggestions?|recommendations?|answers?|repl(?:y|ies)|explanations?))"
-    ),
-    "summary": r"(?:summar(?:y|ies|i[sz]ed?)|recap|overview)",
-}
-_SIGNS: Final[Mapping[Sign, str]] = {
-    "time": (
-        r"(?:yesterday|today|tomorrow|tonight|last|next|ago|recently|weekend|[0-9]{4}"
-        rf"|(?:day|week|month|year)s?|(?:{_DAYS})day|{_MONTHS})"
-    ),
-    "number": rf"(?:[0-9][0-9,.]*|{_NUMBERS}|twice|once|dozen|couple|several)",
-    "wish": r"(?:(?<=\A )\s*(?:always|never|please|when i ask)|prefer[a-z]*)",
-    "order": r"(?<=\A )\s*(?:always|never|from now on|whenever|(?:any ?time|when(?:ever)?) i ask)",
-    "first person": r"(?:i|m[ey]|we|our)",
-}
+_WANTS: Final[tuple[Want, ...]] = get_args(Want)
 # A capital letter inside a sentence.
 _NAME: Final = re.compile(r" (?<=[a-z,;:] )[\"\u201c]?(?!I')([A-Z][\w&-]+)")
 _END: Final = 80
@@ -76,7 +42,7 @@ def wants(question: str) -> frozenset[Want]:
     ['advice', 'number']
     """
     folded = f" {question.lower()}"
-    return frozenset(want for want, sign in _WANTS.items() if _read(sign).search(folded))
+    return frozenset(want for want in _WANTS if _pattern(f"asks {want}").search(folded))
 
 
 def says(sign: Sign, text: str) -> bool:
@@ -85,7 +51,7 @@ def says(sign: Sign, text: str) -> bool:
     >>> says("number", "We bought twelve"), says("time", "We bought twelve")
     (True, False)
     """
-    return _read(_SIGNS[sign]).search(f" {text.lower()}") is not None
+    return _pattern(f"says {sign}").search(f" {text.lower()}") is not None
 
 
 def says_name(text: str, known: Collection[str]) -> bool:
@@ -110,9 +76,10 @@ def statement_share(text: str) -> float:
 
 
 @cache
-def _read(sign: str) -> re.Pattern[str]:
-    # What is not asked for need not be compiled, which takes longer than to search.
-    return re.compile(rf"[^a-z0-9_]{sign}(?![a-z0-9_])")
+def _pattern(name: str) -> re.Pattern[str]:
+    # What is not asked for need not be compiled, which takes longer than to search. Nor does it
+    # begin with ``\b``: what begins with a character is found several times as fast.
+    return re.compile(rf"[^a-z0-9_](?:{texts(__file__)[name]})(?![a-z0-9_])")
 
 
 # A pasted log has thousands of words; what is asked is at its beginning or its end.

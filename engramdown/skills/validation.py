@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, InvalidSkillError
 from engramdown.language.characters import hidden_characters
+from engramdown.lazy import texts
 from engramdown.markdown.front_matter import LONGEST_HEAD, FrontMatter, Key
 from engramdown.secrets.redaction import find_secrets, redact
 
@@ -38,26 +39,6 @@ _FORMS: Final = {
 _LETTERS: Final = "small letters a-z, digits, and single hyphens between them"
 _NO_UTF_8: Final = re.compile("[\udc80-\udcff]")
 
-# What a person can do about each kind of finding.
-_ADVICE: Final[Mapping[str, str]] = {
-    "front-matter": "Begin the file with a line ---, name:, description:, and a line ---.",
-    "not-closed": "End the front matter with a line --- on its own.",
-    "too-long": "Move all but the name and the description below it, or into a file.",
-    "no-key": "Write `key: value`, indent what belongs to a key, or begin it with #.",
-    "twice": "Keep one of them.",
-    "name": f"Use {_LETTERS}; at most {LONGEST_LABEL} characters.",
-    "other-name": "Rename the folder, or write its name here.",
-    "description": f"Say in 1 to {LONGEST_DESCRIPTION} characters what it does and when.",
-    "value": "Write a text, in double quotes if it holds a colon or a hash.",
-    "form": "Write it as the standard has it, or others may ignore it.",
-    "secret": "Take it out, and name the place where it is kept instead.",
-    "hidden": "Take the characters out, unless you put them there.",
-    "no-utf-8": "Save the file as UTF-8.",
-    "empty": "Write below the front matter how it is done.",
-    "missing": "Put one there, or move the folder out of skills/.",
-    "unreadable": "Put a readable file there.",
-    "kept": "Take over what SKILL.md lacks, then delete this file.",
-}
 # Other programs still accept a skill with these.
 _WARNINGS: Final = frozenset({"form", "secret", "hidden", "no-utf-8", "empty", "kept"})
 
@@ -85,7 +66,9 @@ class Finding(NamedTuple):
     @property
     def advice(self) -> str:
         """What a person can do about it."""
-        return _ADVICE[self.code]
+        return texts(__file__)[self.code].format(
+            letters=_LETTERS, label=LONGEST_LABEL, description=LONGEST_DESCRIPTION
+        )
 
 
 def check(page: FrontMatter, label: str, *, briefly: bool = False) -> list[Finding]:

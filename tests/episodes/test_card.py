@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramdown import lazy
+from engramdown.episodes import card
 from engramdown.episodes.card import (
-    CUES,
     EMPTY,
     Card,
     CardFiles,
@@ -130,9 +131,9 @@ def test_a_tool_without_a_name_is_counted() -> None:
     assert compute("s", talk).tools == {"tool": 1}
 
 
-@pytest.mark.parametrize("kind", CUES)
+@pytest.mark.parametrize("kind", lazy.texts(card.__file__))
 def test_the_words_of_the_user_tell_the_kind(kind: str) -> None:
-    cue = min(CUES[kind])
+    cue = min(lazy.texts(card.__file__)[kind].split("|"))
     assert compute("s", [line(1, "user", f"{cue.upper()}, please")]).kind == kind
     assert compute("s", [line(1, "user", "Hi"), line(2, "assistant", cue)]).kind == "casual"
 

@@ -153,7 +153,9 @@ def test_a_python_without_what_is_needed_says_so(
         monkeypatch.delitem(sys.modules, "engramdown.recall.index", raising=False)
     else:
         monkeypatch.setattr(memories, "_TABLE", "CREATE VIRTUAL TABLE memory USING fts4711(said)")
-        monkeypatch.setattr(index, "_TABLES", "CREATE VIRTUAL TABLE words USING fts4711(text)")
+        tables = tmp_path / "index.sql"
+        tables.write_text("CREATE VIRTUAL TABLE words USING fts4711(text);")
+        monkeypatch.setattr(index, "_TABLES", tables)
     with pytest.raises(StoreError, match="no SQLite with FTS5"):
         MemoryIndex([entry("a")])
     write(tmp_path, "s", ["the boat"])
