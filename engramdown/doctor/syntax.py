@@ -18,9 +18,9 @@ from engramdown.engram import BASES, CONFIDENCES, KINDS, RULE_KINDS, SCOPES, SOU
 from engramdown.hippocampus.entry import is_memory, split_task
 from engramdown.kinds import ARCHIVE, PENDING, RULES, SOUL
 from engramdown.language.characters import hidden_characters, is_utf16
-from engramdown.markdown.blocks import front_matter_end
+from engramdown.markdown.blocks import FENCE, Ends, front_matter_end
 from engramdown.markdown.document import Document, Placed, parse
-from engramdown.markdown.metadata import Metadata, trailing_span
+from engramdown.markdown.metadata import Metadata, comments, trailing_span
 from engramdown.secrets.redaction import find_secrets
 
 _BLANK: Final = " \t\r\n"
@@ -29,7 +29,6 @@ _FOREIGN: Final = re.compile("[\udc80-\udcff]")
 _SHOWN_BYTES: Final = 8
 _CONFLICT: Final = re.compile(r"(<{7}|>{7})(?:[ \r]|\Z)")
 _CONFLICT_LINE: Final = re.compile(r"[<|>]{7}")
-_FENCE: Final = re.compile(r"`{3,}+(?!.*`)|~{3,}+")
 _KEY_LINE: Final = re.compile(r"[\w-]++[ \t]*+:(?:\s|\Z)")
 # Up to three spaces: with four, CommonMark reads a block of code.
 _INDENTED: Final = re.compile(r" {1,3}(?:[-*+]|[0-9]{1,9}+[.)])[ \t]++\S")
@@ -105,28 +104,6 @@ def damage(sheet: Sheet) -> list[Finding]:
         if box is not None and not split_task(placed.block.text)[0]:
             found.append(sheet.find(placed.line, "unknown-tick", box=box[0]))
     return found
-
-
-def comments(raw: str) -> Iterator[tuple[int, int]]:
-    """Yield the begin and end of each comment of an entry; the end of an open one is -1.
-
-    >>> list(comments("a <!-- b --> `<!-- code -->` <!-- open"))
-    [(2, 12), (29, -1)]
-    """
-    at, done, ticks, end = raw.find("<!--"), 0, 0, 0
-    while at >= 0:
-        ticks += raw.count("`", done, at)
-        done = at
-        if 0 <= end < at + 4:
-            end = raw.find("-->", at + 4)
-        slashes = at
-        while slashes and raw[slashes - 1] == "\\":
-            slashes -= 1
-        if (at - slashes) % 2 or ticks % 2:
-            at = raw.find("<!--", at + 4)
-            continue
-        yield at, end + 3 if end >= 0 else -1
-        at = raw.find("<!--", end + 3) if end >= 0 else -1
 
 
 # ---- bytes and characters ----
@@ -217,9 +194,7 @@ class _Prose:
         self.sheet = sheet
         self.lines = lines
         self.first = first
-        # A search that failed is not repeated, so that the whole stays linear.
-        self.open_fences: dict[str, int] = {}
-        self.open_comment = False
+        self.ends = Ends(lines)
 
     def findings(self) -> Iterator[Finding]:
         at, items = 0, 0
@@ -272,37 +247,9 @@ class _Prose:
 
     def _block_end(self, at: int) -> int | None:
         """Return the last line of the block at ``at``, or ``None`` if it stays open."""
-        line = self.lines[at]
-        found = _FENCE.match(line)
-        if found is None:
-            is_open = line.startswith("<!--") and _balance(line) > 0
-            return self._comment_end(at) if is_open else at
-        fence, kind = found[0], found[0][0]
-        if len(fence) >= self.open_fences.get(kind, len(fence) + 1):
-            return None  # a shorter fence above was not closed either
-        for to in range(at + 1, len(self.lines)):
-            bare = self.lines[to].rstrip(_BLANK)
-            if len(bare) >= len(fence) and not bare.strip(kind):
-                return to
-        self.open_fences[kind] = len(fence)
-        return None
-
-    def _comment_end(self, at: int) -> int | None:
-        """Return where the comments that open at ``at`` have closed, counted as if they nested."""
-        depth, closing = 0, None
-        for to in range(at, at if self.open_comment else len(self.lines)):
-            balance = _balance(self.lines[to])
-            depth += balance
-            if depth <= 0:
-                return to
-            if closing is None and balance < 0:
-                closing = to
-        self.open_comment = closing is None
-        return closing
-
-
-def _balance(line: str) -> int:
-    return line.count("<!--") - line.count("\\<!--") - line.count("-->")
+        if found := FENCE.match(self.lines[at]):
+            return self.ends.of_fence(at, found[0])
+        return self.ends.of_comment(at) if self.lines[at].startswith("<!--") else at
 
 
 # ---- headings ----

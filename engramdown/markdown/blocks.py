@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final, Literal
 
+from engramdown.forks import cached_property
 from engramdown.markdown.metadata import Metadata, find_metadata, spans, unescape, without
 
 Shape = Literal["item", "paragraph", "heading", "prose"]
@@ -26,7 +27,7 @@ _BLANK: Final = " \t\r\n"
 _CONFLICT: Final = ("<<<<<<<", "|||||||", ">>>>>>>")
 _CONFLICT_MIDDLE: Final = "======="
 _HEADING: Final = re.compile(r"(#{1,6}+)(?=[ \t\r\n]|\Z)")
-_FENCE: Final = re.compile(r"`{3,}+(?!.*`)|~{3,}+")
+FENCE: Final = re.compile(r"`{3,}+(?!.*`)|~{3,}+")
 _HTML: Final = re.compile(r"<[A-Za-z/!?]")
 _LINK_TARGET: Final = re.compile(r"\[[^\]\n]++\]:\s")
 _TABLE_RULE: Final = " |:-"
@@ -206,6 +207,36 @@ def _dedent(line: str, width: int) -> str:
     return line[min(width, len(line) - len(line.lstrip(" "))) :]
 
 
+class Ends:
+    """Where the fences and the comments of a text end, which begin on its lines."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        """Look through ``lines`` once, when the first one is asked for."""
+        self._lines = lines
+
+    @cached_property
+    def _fences(self) -> dict[str, list[int]]:
+        return {mark: _longest_after(self._lines, mark) for mark in "`~"}
+
+    @cached_property
+    def _comments(self) -> list[int]:
+        return _comment_ends(self._lines)
+
+    def of_fence(self, at: int, fence: str) -> int | None:
+        """Return the last line of the code that ``fence`` opens on a line, if it is closed."""
+        if self._fences[fence[0]][at + 1] < len(fence):
+            return None
+        below = range(at + 1, len(self._lines))
+        return next(to for to in below if _bare_fence(self._lines[to], fence[0]) >= len(fence))
+
+    def of_comment(self, at: int) -> int | None:
+        """Return the last line of the comment that opens on a line, if it is closed."""
+        if _balance(self._lines[at]) <= 0:
+            return at
+        end = self._comments[at]
+        return end if end > at else None
+
+
 class _Scanner:
     """One pass over the lines of a text; each line is looked at a bounded number of times."""
 
@@ -218,8 +249,7 @@ class _Scanner:
         self.blocks: list[Block] = []
         self.prose = 0
         self.conflict = False
-        self._fences: dict[str, list[int]] | None = None
-        self._comments: list[int] | None = None
+        self._ends = Ends(self.lines)
         self._scan()
 
     def _scan(self) -> None:
@@ -268,10 +298,11 @@ class _Scanner:
         if first == "#" and _HEADING.match(line):
             self._add(at, at + 1, "heading")
             return at + 1
-        if first in "`~" and (fence := _FENCE.match(line)):
-            return self._fence_end(at, fence[0])
+        # A fence or a comment that stays open is one line.
+        if first in "`~" and (fence := FENCE.match(line)):
+            return (self._ends.of_fence(at, fence[0]) or at) + 1
         if line.startswith("<!--"):
-            return self._comment_end(at)
+            return (self._ends.of_comment(at) or at) + 1
         if line.startswith(_CONFLICT):
             self.conflict = True
             return at + 1
@@ -309,27 +340,8 @@ class _Scanner:
             return not line.strip(_BLANK)
         if head in "#=_" or head in "`~<":
             begins = line.startswith(("<!--", *_CONFLICT)) or is_rule(line)
-            return begins or bool(_HEADING.match(line) or _FENCE.match(line))
+            return begins or bool(_HEADING.match(line) or FENCE.match(line))
         return head in ">|" and head != first
-
-    def _fence_end(self, at: int, fence: str) -> int:
-        """Return the line after the fence that opens at ``at``; an open one is one line."""
-        if self._fences is None:
-            self._fences = {mark: _longest_after(self.lines, mark) for mark in "`~"}
-        if self._fences[fence[0]][at + 1] < len(fence):
-            return at + 1
-        end = at + 1
-        while _bare_fence(self.lines[end], fence[0]) < len(fence):
-            end += 1
-        return end + 1
-
-    def _comment_end(self, at: int) -> int:
-        """Return the line after the comment that opens at ``at``; an open one is one line."""
-        if self._comments is None:
-            if _balance(self.lines[at]) <= 0:
-                return at + 1
-            self._comments = _comment_ends(self.lines)
-        return self._comments[at] + 1
 
     def _add(self, start: int, end: int, shape: Shape) -> None:
         """Add the lines from ``start`` to ``end`` (exclusive), and the prose before them."""
@@ -375,7 +387,7 @@ def _bare_fence(line: str, mark: str) -> int:
     return len(bare) if bare and not bare.strip(mark) else 0
 
 
-def _longest_after(lines: list[str], mark: str) -> list[int]:
+def _longest_after(lines: Sequence[str], mark: str) -> list[int]:
     """Return for each line the longest closing fence at or after it: each is sought once."""
     lengths = (_bare_fence(line, mark) if line[:1] == mark else 0 for line in reversed(lines))
     return [*accumulate(lengths, max, initial=0)][::-1]
@@ -389,7 +401,7 @@ def _balance(line: str) -> int:
     return opened - line.count("-->")
 
 
-def _comment_ends(lines: list[str]) -> list[int]:
+def _comment_ends(lines: Sequence[str]) -> list[int]:
     """Return for each line where a comment that opens on it ends; itself if it stays open.
 
     Comments are counted as if they nested: a person who comments out a block of entries means

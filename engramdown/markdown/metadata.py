@@ -13,7 +13,7 @@ references, and nothing else changes. Everything is linear, and no text is an er
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from engramdown.lazy import compiled
@@ -188,23 +188,29 @@ def find_metadata(body: str) -> tuple[tuple[int, int], Metadata] | None:
     return None
 
 
-def spans(body: str) -> list[tuple[int, int]]:
-    """Return where the comments of an entry begin and end (exclusive), in order."""
-    comments: list[tuple[int, int]] = []
+def comments(body: str) -> Iterator[tuple[int, int]]:
+    """Yield where the comments of an entry begin and end (exclusive), in order; an open one at -1.
+
+    >>> list(comments("a <!-- b --> `<!-- code -->` <!-- open"))
+    [(2, 12), (29, -1)]
+    """
     ticks, counted, end = 0, 0, 0
     at = body.find(_OPEN)
     while at >= 0:
-        end = body.find(_CLOSE, at + len(_OPEN)) if end < at + len(_OPEN) else end
-        if end < 0:
-            break
+        if 0 <= end < at + len(_OPEN):
+            end = body.find(_CLOSE, at + len(_OPEN))
         ticks += body.count("`", counted, at)
         counted = at
         if _is_escaped(body, at) or ticks % 2:
             at = body.find(_OPEN, at + len(_OPEN))
             continue
-        comments.append((at, end + len(_CLOSE)))
-        at = body.find(_OPEN, end + len(_CLOSE))
-    return comments
+        yield at, end + len(_CLOSE) if end >= 0 else -1
+        at = body.find(_OPEN, end + len(_CLOSE)) if end >= 0 else -1
+
+
+def spans(body: str) -> list[tuple[int, int]]:
+    """Return where the comments of an entry begin and end (exclusive), in order."""
+    return [(begin, end) for begin, end in comments(body) if end >= 0]
 
 
 def without(body: str) -> str:
