@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from engramdown.engram import Engram, Kind, fact_key, fold
@@ -19,6 +18,7 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.language.claims import read
 from engramdown.language.similarity import in_full
 from engramdown.language.words import same_word, word_set
+from engramdown.lazy import patterns, texts
 
 if TYPE_CHECKING:
     from engramdown.language.meaning import Statements
@@ -27,68 +27,25 @@ _OTHER_KIND: Final = {"always": "never", "never": "always"}
 # So many characters of a memory are looked through for facts about the user.
 _LOOKED_AT: Final = 4_000
 
-
-def _read_tables() -> dict[str, str]:
-    """Return the text of each ``[section]`` of ``facts.txt``, without its comments."""
-    table = (Path(__file__).parent / "facts.txt").read_text(encoding="utf-8")
-    _, *parts = re.split(r"(?m)^\[([\w ]+)\]\n", re.sub(r"(?m)^#.*\n", "", table))
-    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
-
-
-_TABLES: Final = _read_tables()
+# The words are in ``contradictions.txt``.
+_TEXTS: Final = texts(__file__)
+_pattern: Final = patterns(__file__)
 # The plainest of the keys that mean the same.
 _KEYS: Final = {
     key: group[0]
-    for group in (line.split(", ") for line in _TABLES["keys"].split("\n"))
+    for group in (row.split(", ") for row in _TEXTS["KEYS"].split("; "))
     for key in group
 }
 _BLANKS: Final = re.compile(r"[^\S\n]+")
 _BROKEN: Final = re.compile(r" ?\n ?: ?|: ?\n\s*")
 _EMPHASIS: Final = re.compile(r"[*`~\"]|(?<!\w)_+|_+(?!\w)")
 _BEGINNING: Final = re.compile(r"\A(?:[-+>#|{\s]|\d{1,3}[.)]\s|\[[ xX]\]\s)+")
-# Behind what a further key may stand: Shell: zsh; Name: Ada. Correction: Name: Ada
-_CLAUSE: Final = re.compile(r"[.,;:!?{(\[\u2013\u2014]\s*|\s(?:and|und|et|y|e)\s")
 _LATIN: Final = re.compile(r"\w*[A-Za-z]\w*")
 _LOOKS_LIKE: Final = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u03bf\u03b1\u03b9\u03c1\u03bd",
     "aeopcyxijsdoaipv",
 )
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\u3002")
-# A colon, an equals sign, a dash between spaces, the border of a table; not the colon of a URL.
-_KEYED: Final = re.compile(
-    r"(?P<key>[^:=|\n]{1,60}?)\s*(?::(?![/\\:])|=|->|\||\u2192|\s[-\u2013\u2014]\s)\s*(?P<value>\S.*)"
-)
-_THEIRS: Final = (
-    r"(?:the (?:user|person|human|owner)(?:'s?)?|users?(?:'s?)?|my|your|our|their|his|her"
-    r"|mein|meine|mon|ma|mi|meu|minha|mio|mia|mijn)"
-)
-_WHOSE: Final = re.compile(
-    rf"(?:(?:{_THEIRS}|the|new|current|real|actual|correct|full|first|given|preferred"
-    r"|legal|own|main|primary|favou?rite|default)\s+)+"
-)
-_OF_WHOM: Final = re.compile(r"\s+of (?:the |this )?(?:user|person|human|owner)\Z|\s*\(.*\)\Z")
-_IS: Final = r"\s+(?:is|are|was|ist|est|es|é|è)\s+"
-_NOW: Final = (
-    r"(?:(?:now|actually|really|in fact|changed to|called|known as|jetzt|maintenant|ahora)\s+)*"
-)
-_PROSE: Final = re.compile(rf"(?P<key>[^:=|\n]{{1,60}}?){_IS}{_NOW}(?P<value>\S.*)")
-_SAID_OF_USER: Final = re.compile(
-    rf"\b{_THEIRS}\s+(?P<key>\w[^:=|\n]{{0,40}}?){_IS}{_NOW}(?P<value>\S.*)"
-)
-_TURNED: Final = re.compile(
-    rf"(?P<value>[^:=|\n]{{1,60}}?){_IS}{_THEIRS}\s+(?P<key>\w[\w -]{{0,40}}?)\W*\Z"
-)
-_CALLED: Final = re.compile(
-    r"\b(?:(?:is|are|am|be|wants? to be|prefers? to be|likes? to be) (?:now |actually )?"
-    r"(?:called|named|known as)|goes by|go by|introduced (?:him|her|them)sel(?:f|ves) as"
-    r"|heißt|heisst|s'appelle|se llama|se chama|si chiama|heet|heter|hedder|зовут)"
-    r"\s+(?P<value>\S.*)|\A(?:also )?known as\s+(?P<known>\S.*)"
-    r"|\b(?:call|address) (?:the user|them|him|her|me)(?: as)?\s+(?P<other>\S.*)"
-)
-_LIVES: Final = re.compile(
-    r"\b(?:(?:the )?user|person|he|she|they)(?: now)? (?:lives?|is based|is located|are based"
-    r"|resides?|moved) (?:in|at|to)\s+(?P<value>\S.*)"
-)
 
 
 class Contradictions:
@@ -221,8 +178,8 @@ def _stated(text: str, kind: Kind) -> tuple[tuple[str, str], ...]:
 def _of_line(line: str, kind: Kind) -> Iterator[tuple[str, str]]:
     line = _BEGINNING.sub("", _EMPHASIS.sub("", line)).strip()
     if kind == "profile":
-        for begins in (0, *(clause.end() for clause in _CLAUSE.finditer(line))):
-            if found := _KEYED.match(line, begins):
+        for begins in (0, *(clause.end() for clause in _pattern("CLAUSE").finditer(line))):
+            if found := _pattern("KEYED").match(line, begins):
                 yield _plain_key(found["key"]), fold(found["value"].strip("| "))
     for sentence in _SENTENCE.split(line):
         yield from _of_sentence(sentence, kind)
@@ -230,12 +187,13 @@ def _of_line(line: str, kind: Kind) -> Iterator[tuple[str, str]]:
 
 def _of_sentence(sentence: str, kind: Kind) -> Iterator[tuple[str, str]]:
     said = sentence.casefold().strip()
-    prose = _PROSE.match(said) if kind == "profile" else None
-    for told in filter(None, (_SAID_OF_USER.search(said), _TURNED.match(said), prose)):
-        yield _plain_key(told["key"]), fold(told["value"])
-    if called := _CALLED.search(said):
+    prose = _pattern("PROSE").match(said) if kind == "profile" else None
+    told = (_pattern("SAID_OF_USER").search(said), _pattern("TURNED").match(said), prose)
+    for found in filter(None, told):
+        yield _plain_key(found["key"]), fold(found["value"])
+    if called := _pattern("CALLED").search(said):
         yield "name", fold(called["value"] or called["known"] or called["other"])
-    if lives := _LIVES.search(said):
+    if lives := _pattern("LIVES").search(said):
         yield "location", fold(lives["value"])
     if kind == "profile":
         # Imported here: its patterns take a while, and few memories are about the user.
@@ -248,8 +206,8 @@ def _of_sentence(sentence: str, kind: Kind) -> Iterator[tuple[str, str]]:
 
 def _plain_key(words: str) -> str:
     """Return the key that ``words`` mean, in one spelling for all of a kind."""
-    key = _OF_WHOM.sub("", fold(words))
-    key = key[found.end() :] if (found := _WHOSE.match(key)) else key
+    key = _pattern("OF_WHOM").sub("", fold(words))
+    key = key[found.end() :] if (found := _pattern("WHOSE").match(key)) else key
     return _KEYS.get(key, key)
 
 
@@ -271,54 +229,23 @@ _SPELLED: Final = re.compile(r"\b\w(?:[.\-_\u00b7 ]\w\b){2,}")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _PART: Final = re.compile(r"[.!?;](?:\s+|\Z)|\n+|\s[\u2013\u2014-]\s|\s->\s|[|\u3002]")
 _KEYED_PART: Final = re.compile(r"(?s)\s*[-*+>#\s]*([^:=]{1,40}?)\s*[:=](?![/\\:])\s*(.*)")
-_SUBJECT: Final = re.compile(
-    r"\A\s*[-*+>#\s]*(?:(?:the |this )?(?:user|person|human|owner)|they|he|she|i)\s+", re.IGNORECASE
-)
-_ADVERB: Final = re.compile(r"(?i)\A(?:also|always|usually|often|sometimes|strongly|mostly)\s+")
-_CLAUSE_END: Final = re.compile(r",\s+|\s(?:and|und|et|y|&|/)\s")
-_AS: Final = re.compile(r"\b(?:as|by|como|comme|als)\s+[^\W\d_]*[A-Z\u00c0-\u00de]")
 
-_ROWS: Final = [re.split("([:=]) ", line) for line in _TABLES["subjects"].split("\n")]
+_ROWS: Final = [re.split("([:=]) ", line) for line in _TEXTS["SUBJECTS"].split("; ")]
 _SUBJECTS: Final = {word: about for about, _, words in _ROWS for word in words.split()}
 _VALUES: Final = word_set(" ".join(words for _, mark, words in _ROWS if mark == "="))
-_OTHER_KEYS: Final = word_set(_TABLES["other keys"])
-_TASTES: Final = word_set(_TABLES["tastes"])
-_HABITS: Final = word_set(_TABLES["habits"])
-_STATES: Final = word_set(_TABLES["states"])
-_WORKS: Final = re.compile(r"works?\s+(?:at|for|as)\s", re.IGNORECASE)
-_PRECISE: Final = re.compile(r"(?i)(?:uses?|is on|is new to)\s+(?:an?|the|his|her|their|holiday)\b")
-# What else begins as a verb does; of names few end so.
-_VERB: Final = re.compile(r"(?:[^\W\d_]{2,}[^aiou\W]s|can|cannot|does)\s", re.IGNORECASE)
+_OTHER_KEYS: Final = word_set(_TEXTS["OTHER_KEYS"])
+_TASTES: Final = word_set(_TEXTS["TASTES"])
+_HABITS: Final = word_set(_TEXTS["HABITS"])
+_STATES: Final = word_set(_TEXTS["STATES"])
 _IS_A: Final = re.compile(r"an?|\w{3,}ing")
 _LONG: Final = 3
-# A last word without an article, which may be a name in small letters, too ...
-_BARE: Final = re.compile(
-    r"\s(?i:to|as|by|with|for|from|at|in|on|within|under|of|than)\s+([^\W\d_]{2,})"
-    r"(?=[\s.!]*\Z|\s+(?:in|on|at|by|with|for|from|to|only|and|or)\b|\s+[A-Z\u00c0-\u00de])"
-)
-# ... but for what one says so every day, and for plurals.
-_USUAL: Final = word_set(
-    "home work night noon bed school university lunch dinner breakfast summer winter spring autumn "
-    "time fun hand default train bus car bike foot paper text code life him her them it me people "
-    "two three four five six seven eight nine ten eleven twelve"
-)
+_USUAL: Final = word_set(_TEXTS["USUAL"])
 _PLURAL: Final = re.compile(r".*(?:[^aiou\W]s|ing)")
-# What turns a fact around, or says that another one is meant.
-_TURNS: Final = word_set(
-    "but instead rather actually really formerly previously anymore longer wrong incorrect "
-    "false correct correction correctly real true truth fake changed renamed updated replaced "
-    "now being be is are was were become became sondern statt eigentlich jetzt falsch mais "
-    "plutôt désormais est faux sino realmente ahora es falso ist sein être ser"
-)
-_NOT: Final = word_set("not no never nicht kein keine pas")
-_DAYS: Final = word_set(
-    "monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays "
-    "saturday saturdays sunday sundays january february march april may june july august "
-    "september october november december python rust java javascript typescript go docker "
-    "kubernetes git sql"
-)
-_COPULAS: Final = word_set("be being is are was were ist est es")
-_SMALL: Final = _COPULAS | word_set("the a an user person i i'm my their his in at to and of now")
+_TURNS: Final = word_set(_TEXTS["TURNS"])
+_NOT: Final = word_set(_TEXTS["NOT"])
+_DAYS: Final = word_set(_TEXTS["DAYS"])
+_COPULAS: Final = word_set(_TEXTS["COPULAS"])
+_SMALL: Final = _COPULAS | word_set(_TEXTS["SMALL"])
 _MORE: Final = 2
 _KEY: Final = 2
 _OWN: Final = word_set("name language work place pronouns")
@@ -364,10 +291,8 @@ class Subjects:
     def touched_by_lesson(self, text: str) -> Entry | None:
         """Return the same of a text that is filed as something else, if it surely is about it."""
         for sentence in filter(_WORD.search, _PART.split(_plain(text))):
-            keyed, words = (
-                _KEYED_PART.match(sentence),
-                _words(_SUBJECT.sub("", sentence, count=1)),
-            )
+            keyed = _KEYED_PART.match(sentence)
+            words = _words(_pattern("SUBJECT").sub("", sentence, count=1))
             key = _words(keyed[1]) if keyed else []
             begins = _about(" ".join(key if 0 < len(key) <= _KEY else words[:1])) & _OWN
             turns = any(word in _TURNS - _COPULAS or word in _NOT for word in words)
@@ -415,7 +340,7 @@ class Subjects:
 
     def _is_clear(self, sentence: str) -> bool:
         """Whether it is plain what a sentence is about, as no other subject was found in it."""
-        first, *more = _CLAUSE_END.split(sentence)
+        first, *more = _pattern("CLAUSE_END").split(sentence)
         others = [f"- {it}" for it in more if len(_words(it)) >= _KEY]
         is_named = any(_has_name(it) or _has_bare(it) for it in others)
         return self._begins_clearly(first) and not is_named
@@ -425,23 +350,24 @@ class Subjects:
         keyed = _KEYED_PART.match(sentence)
         if keyed is not None:
             known = any(word in _OTHER_KEYS or word in _SUBJECTS for word in _words(keyed[1]))
-            turns = not _TURNS.isdisjoint(_words(keyed[2])) or _AS.search(keyed[2])
+            turns = not _TURNS.isdisjoint(_words(keyed[2])) or _pattern("AS").search(keyed[2])
             return known and not turns and not _KEYED_PART.match(keyed[2])
         said = self._without_name(sentence).strip(" -*+>#")
-        said = _ADVERB.sub("", _SUBJECT.sub("", f"{said} ", count=1), count=1).strip()
+        said = _pattern("SUBJECT").sub("", f"{said} ", count=1)
+        said = _pattern("ADVERB").sub("", said, count=1).strip()
         words = _words(said)
         if words[:1] == ["is"] and words[1:2] and words[1] in _STATES:
             words, said = words[1:], said.partition(" ")[2].strip()
-        elif _PRECISE.match(said):
+        elif _pattern("PRECISE").match(said):
             words = ["works", *words[2:]]
-        elif _WORKS.match(said):
+        elif _pattern("WORKS").match(said):
             return _TURNS.isdisjoint(words)
         if words[:1] == ["is"] and words[1:2] and _IS_A.fullmatch(words[1]):
             words, said = words[1:], said.partition(" ")[2]
             is_verb = len(words) >= _KEY
         else:
-            is_verb = len(words) >= _LONG and bool(_VERB.match(said))
-        if not words or not _TURNS.isdisjoint(words) or _AS.search(said):
+            is_verb = len(words) >= _LONG and bool(_pattern("VERB").match(said))
+        if not words or not _TURNS.isdisjoint(words) or _pattern("AS").search(said):
             return False
         is_known = is_verb or words[0] in _TASTES
         is_plain = words[0] in _HABITS or (is_known and not _has_name(said))
@@ -450,7 +376,7 @@ class Subjects:
 
 def _has_bare(said: str) -> bool:
     """Whether a last word without an article may be a name."""
-    found = (word[1].casefold() for word in _BARE.finditer(said))
+    found = (word[1].casefold() for word in _pattern("BARE").finditer(said))
     return any(not (word in _USUAL | _DAYS or _PLURAL.fullmatch(word)) for word in found)
 
 
@@ -477,7 +403,7 @@ def _about(shown: str) -> frozenset[str]:
     words = _words(shown)
     parts = [part.removesuffix("'s") for word in words for part in (word, *word.split("-"))]
     found = frozenset(_SUBJECTS[word] for word in parts if word in _SUBJECTS)
-    return found | {"work"} if _WORKS.search(shown) else found
+    return found | {"work"} if _pattern("WORKS").search(shown) else found
 
 
 def _said(text: str) -> tuple[frozenset[str], frozenset[str]]:
