@@ -245,12 +245,12 @@ class Scopes:
         entries = [entry for found in by_store for entry in found]
         if self._index is None or self._index[0] != entries:
             self._index = (entries, MemoryIndex(entries))
-        found = self._index[1].search(query, self.day())
-        if self.past or not (self.settings.episodes.embedder and query.strip()):
-            return found
-        scored = {hit.position: hit.score for hit in found}
-        ranked = self._by_meaning_too(query, by_store, list(scored))
-        return self._index[1].hits(ranked, scored, query)
+        index = self._index[1]
+        scored = index.weighed(query, self.day())
+        ranked = [*scored]
+        if self.settings.episodes.embedder and query.strip() and not self.past:
+            ranked = self._by_meaning_too(query, by_store, ranked)
+        return index.hits(ranked, scored, query)
 
     def _by_meaning_too(
         self, query: str, by_store: Sequence[Sequence[Entry]], by_words: list[int]

@@ -21,6 +21,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 from zlib import crc32
 
+from engramdown.lazy import texts
 from engramdown.transcripts.episode import ROLES, Episode, read_line, stamp
 from engramdown.transcripts.visibility import LOOKS, repeats_memory
 
@@ -36,28 +37,6 @@ CHUNK: Final = 32
 PAGE: Final = 512
 
 _ROLE: Final = {role.encode(): code for code, role in enumerate(ROLES)}
-_SPOKEN: Final = b"|".join(role for role in _ROLE if role != b"event")
-_PLAIN: Final = rb'[^"\\\x00-\x1f]'
-_COUNT: Final = rb"(?:0|[1-9][0-9]{0,8})"
-_TEXT: Final = rb"(?:" + _PLAIN + rb'++|\\["\\/bfnrt])*+'
-_USUAL: Final = (
-    rb'\{"seq":(' + _COUNT + rb"),"
-    rb'"ts":"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}):([0-5][0-9]\.[0-9]{6})Z",'
-    rb'"id":"' + _PLAIN + rb'+","role":"(' + _SPOKEN + rb')","text":"(' + _TEXT + rb')"'
-    rb'(?:,"name":"(' + _PLAIN + rb'+)")?'
-    rb'(?:,"(?:call|model|payload)":"' + _PLAIN + rb'+"|,"(?:turn|cut)":' + _COUNT + rb")*+\}\n"
-)
-_DAY: Final = (
-    rb"[1-9][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
-    rb"|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
-)
-_GOOD: Final = (
-    rb'(?:\{"seq":' + _COUNT + rb',"ts":"' + _DAY + rb"T(?:[01][0-9]|2[0-3])"
-    rb':[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z","id":"' + _PLAIN + rb'++",'
-    rb'"role":"(?:' + _SPOKEN + rb')","text":"' + _TEXT + rb'"'
-    rb'(?:,"(?:name|call|model|payload)":"' + _PLAIN + rb'++"|,"error":true'
-    rb'|,"(?:turn|cut)":' + _COUNT + rb'|,"ms":' + _COUNT + rb"(?:\.[0-9]{1,9})?)*+\}\n)*+"
-)
 _ECHO: Final = _ROLE[b"memory_read"]
 _LOOKS: Final = tuple(name.encode() for name in LOOKS)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -101,7 +80,7 @@ class Line(NamedTuple):
 
 def read_lines(block: bytes) -> Iterator[Line]:
     r"""Yield every line of ``block`` that ends with its ``\n``."""
-    match = _compiled(_USUAL).match
+    match = _pattern("usual").match
     plain = block.isascii()
     start, last = 0, block.rfind(b"\n") + 1
     while start < last:
@@ -117,7 +96,7 @@ def usual(block: bytes, start: int = 0) -> int:
 
     Whoever asks only that need not read them. They begin at ``start``, as a line does.
     """
-    found = _compiled(_GOOD).match(block, start)
+    found = _pattern("good").match(block, start)
     return found.end() if found else start
 
 
@@ -141,9 +120,9 @@ def moment_text(ts: int) -> str:
 
 
 @cache
-def _compiled(pattern: bytes) -> re.Pattern[bytes]:
+def _pattern(name: str) -> re.Pattern[bytes]:
     # A question for which nothing is new needs none, and to compile one takes a millisecond.
-    return re.compile(pattern)
+    return re.compile(texts(__file__)[name].encode())
 
 
 def _usual(found: re.Match[bytes], start: int, *, plain: bool) -> Line | None:

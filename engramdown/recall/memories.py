@@ -233,12 +233,13 @@ class MemoryIndex:
         self._connection = None
 
     def weighed(self, query: str, today: date) -> dict[int, float]:
-        """Return the scores, weighed by age as of ``today`` and by confidence, by position."""
+        """Return the scores, weighed by age as of ``today`` and by confidence, the best first."""
         ages: dict[str, float] = {}
-        return {
+        weighed = {
             position: score * _weight(self.entries[position], today, ages)
             for position, score in self.scores(query).items()
         }
+        return dict(sorted(weighed.items(), key=lambda each: (-each[1], each[0])))
 
     def search(self, query: str, today: date) -> list[Hit]:
         """Return what answers ``query``, the best first; nothing for a query without words.
@@ -246,8 +247,7 @@ class MemoryIndex:
         What says that another one is outdated comes before that.
         """
         weighed = self.weighed(query, today)
-        ranked = sorted(weighed, key=lambda position: (-weighed[position], position))
-        return self.hits(ranked, weighed, query)
+        return self.hits([*weighed], weighed, query)
 
     def hits(self, ranked: Sequence[int], scored: Mapping[int, float], query: str) -> list[Hit]:
         """Return the entries at the places ``ranked``, what is newer before what it outdates.

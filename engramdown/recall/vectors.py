@@ -24,7 +24,7 @@ from itertools import pairwise
 from math import isfinite, sqrt
 from operator import mul
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.forks import unforked
@@ -308,20 +308,11 @@ _BLOCK: Final = 2_048
 _SHOWN: Final = 200
 
 
-class Embedded(Protocol):
-    """A text that may have a vector."""
-
-    @property
-    def digest(self) -> bytes:
-        """The digest of the text, as a model is shown it."""
-        ...
-
-
-_Text = TypeVar("_Text", bound=Embedded)
-# Returns the digests of all texts, and the texts that are asked; it calls what it is given now and
-# then, which raises when the time is up.
-_Look = Callable[[Callable[[], None]], tuple[set[bytes], Sequence[_Text]]]
-_Reader = Callable[[Sequence[_Text]], list[str]]
+_Text = TypeVar("_Text")
+# Returns the digests of all texts, and the texts that are asked, each behind its digest; it calls
+# what it is given now and then, which raises when the time is up.
+_Look = Callable[[Callable[[], None]], tuple[Collection[bytes], Sequence[tuple[bytes, _Text]]]]
+_Reader = Callable[[Sequence[_Text]], Sequence[str]]
 
 
 class Lane:
@@ -347,7 +338,7 @@ class Lane:
         query: str,
         look: _Look[_Text],
         read: _Reader[_Text],
-    ) -> tuple[Sequence[_Text], dict[bytes, float]]:
+    ) -> tuple[Sequence[tuple[bytes, _Text]], dict[bytes, float]]:
         """Return the texts that are asked, and how near each is to ``query``, by its digest.
 
         It is done on a thread that can be left behind.
@@ -365,7 +356,7 @@ class Lane:
         if self._working is not None and self._working.is_alive():
             raise EmbeddingError("they are still busy with the previous question")
         self._until, self._left = time.monotonic() + self._seconds, 0
-        done: Future[tuple[Sequence[_Text], dict[bytes, float]]] = Future()
+        done: Future[tuple[Sequence[tuple[bytes, _Text]], dict[bytes, float]]] = Future()
 
         def settle() -> None:
             try:
@@ -398,7 +389,7 @@ class Lane:
         query: str,
         look: _Look[_Text],
         read: _Reader[_Text],
-    ) -> tuple[Sequence[_Text], dict[bytes, float]]:
+    ) -> tuple[Sequence[tuple[bytes, _Text]], dict[bytes, float]]:
         if isinstance(self._embedder, str):
             self._embedder = open_embedder(self._embedder, self._seconds)
         embedder = self._embedder
@@ -410,7 +401,7 @@ class Lane:
         scores = self._known(embedder.name, question, digests)
         return asked, scores | self._made(embedder, question, asked, scores, read)
 
-    def _known(self, model: str, question: bytes, said: set[bytes]) -> dict[bytes, float]:
+    def _known(self, model: str, question: bytes, said: Collection[bytes]) -> dict[bytes, float]:
         """Return the scores of texts with a vector, by digest; drop vectors of unsaid texts."""
         scores: dict[bytes, float] = {}
         stale: list[tuple[str, bytes]] = []
@@ -436,19 +427,20 @@ class Lane:
         self,
         embedder: Embedder,
         question: bytes,
-        asked: Iterable[_Text],
+        asked: Iterable[tuple[bytes, _Text]],
         known: dict[bytes, float],
         read: _Reader[_Text],
     ) -> dict[bytes, float]:
         """Return the scores of the texts that had no vector, and keep their vectors."""
-        missing = list({each.digest: each for each in asked if each.digest not in known}.values())
+        missing = list({digest: text for digest, text in asked if digest not in known}.items())
         scores: dict[bytes, float] = {}
         for first in range(0, len(missing), _BATCH):
             self._left = len(missing) - first
             self._tick()
             batch = missing[first : first + _BATCH]
-            made = _embed(embedder, [shown_to_model(text) for text in read(batch)])
-            pairs = [(each.digest, vector) for each, vector in zip(batch, made, strict=True)]
+            texts = read([text for _, text in batch])
+            made = _embed(embedder, [shown_to_model(text) for text in texts])
+            pairs = [(digest, vector) for (digest, _), vector in zip(batch, made, strict=True)]
             self._vectors.keep(embedder.name, pairs)
             if len(made[0]) != len(question):
                 # The next question is embedded anew, and then everything else of another length.
@@ -519,7 +511,7 @@ class VectorRecall(Recall):
     def _near(self, query: str, wanted: Wanted) -> list[Utterance]:
         """Return what is nearest to ``query``, the nearest first."""
 
-        def look(tick: Callable[[], None]) -> tuple[set[bytes], list[Utterance]]:
+        def look(tick: Callable[[], None]) -> tuple[set[bytes], list[tuple[bytes, Utterance]]]:
             said = self._spoken.all(tick)
             asked = [
                 each
@@ -528,11 +520,12 @@ class VectorRecall(Recall):
                 if wanted.takes(each.role, each.ts)
             ]
             asked.sort(key=lambda each: -each.ts)
-            return {each.digest for each in said}, asked
+            return {each.digest for each in said}, [(each.digest, each) for each in asked]
 
         asked, scores = self._lane.nearness(query, look, self._texts)
-        best = sorted(asked, key=lambda a: (-scores[a.digest], -a.ts, a.session, a.seq))
-        return best[:POOL]
+        near = [each for _, each in asked]
+        near.sort(key=lambda each: (-scores[each.digest], -each.ts, each.session, each.seq))
+        return near[:POOL]
 
     def _texts(self, batch: Sequence[Utterance]) -> list[str]:
         """Return what lines say.
@@ -568,19 +561,9 @@ class MemoryLane:
         Raises:
             EmbeddingError: If embeddings cannot be used for this question.
         """
-        told = [_Told(digest_of(text), text) for text in texts]
-        digests = {each.digest for each in told}
-        _, scores = self._lane.nearness(
-            query, lambda _: (digests, told), lambda batch: [each.text for each in batch]
-        )
-        return [scores[each.digest] for each in told]
-
-
-class _Told(NamedTuple):
-    """A memory, as :class:`Lane` is given it."""
-
-    digest: bytes
-    text: str
+        told = [(digest_of(text), text) for text in texts]
+        _, scores = self._lane.nearness(query, lambda _: ({*dict(told)}, told), lambda batch: batch)
+        return [scores[digest] for digest, _ in told]
 
 
 def forget_unsaid(folder: Path, cache: Path, disk: Disk) -> None:
