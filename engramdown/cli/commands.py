@@ -247,15 +247,15 @@ def show(
 def dry_run_if_asked(cortex: Cortex) -> None:
     """Write nothing from now on if the current command has ``--dry-run``."""
     if given()["dry_run"]:
-        cortex.scopes.rehearse()
+        cortex.scopes.dry_run()
 
 
 def show_change(cortex: Cortex, lines: Iterable[Line], data: dict[str, Any]) -> None:
     """Print what a command changed, as :func:`show` does; a dry run also shows the diffs."""
     if given()["dry_run"]:
-        changes = cortex.scopes.rehearsed()
-        lines = [*lines, *output.rehearsed_lines(changes)]
-        data = {**data, "dry_run": True, "changes": output.rehearsed_data(changes)}
+        changes = cortex.scopes.planned_changes()
+        lines = [*lines, *output.planned_lines(changes)]
+        data = {**data, "dry_run": True, "changes": output.planned_data(changes)}
     show(lines, data)
 
 

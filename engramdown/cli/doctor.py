@@ -177,7 +177,7 @@ def _mend(place: Place) -> _Fixes:
     dry_run, found = given()["dry_run"], any(fixes)
     if not given()["as_json"]:
         nothing = [] if found else [line((NOTHING_TO_MEND, "dim"))]
-        rows = [*output.rehearsed_lines(changes), *map(line, fixes.sentences())]
+        rows = [*output.planned_lines(changes), *map(line, fixes.sentences())]
         output.show([*rows, *nothing, line()])
     if not found or dry_run:
         return fixes
@@ -198,9 +198,9 @@ def _open_again(place: Place) -> Cortex:
 
 
 def _plan_repair(cortex: Cortex, ids: health.Ids) -> list[FileChange]:
-    cortex.scopes.rehearse()
+    cortex.scopes.dry_run()
     _repair(cortex, ids)
-    return [change for change in cortex.scopes.rehearsed() if change.before != change.after]
+    return [change for change in cortex.scopes.planned_changes() if change.before != change.after]
 
 
 def _repair(cortex: Cortex, ids: health.Ids) -> None:
@@ -277,7 +277,7 @@ def _data(reports: Sequence[_Report], fixes: _Fixes) -> dict[str, Any]:
         **{f"{level}s": sum(each.level == level for each in found) for level in _LEVELS},
         "fixable": sum(finding.fixable for finding in found),
         "dry_run": given()["dry_run"],
-        "changes": output.rehearsed_data(fixes.changes),
+        "changes": output.planned_data(fixes.changes),
         "tidied": [*fixes.sentences()],
         "scopes": [
             {

@@ -250,7 +250,7 @@ def undo(place: Place, /, *, step_id: str, scope: str | None, dry_run: bool, **_
         if len(choice.kept) > 1:
             # All of them, or none: tried first.
             trial = open_cortex(place)
-            trial.scopes.rehearse()
+            trial.scopes.dry_run()
             trials = {store.root: store for store in trial.scopes.stores}
             for step, store in choice.kept:
                 trials[store.root].undo(step.id)

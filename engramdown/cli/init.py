@@ -143,7 +143,7 @@ def _start_scopes(project: Path, home: Path, *, may_ask: bool, dry_run: bool) ->
     for scope, root in roots:
         store = Hippocampus(root, scope)
         if dry_run:
-            store.rehearse()
+            store.dry_run()
         scopes.append(_NewScope(scope, root, store.start()))
     if wants is not None and not dry_run and not is_home:
         if wants:

@@ -64,19 +64,16 @@ def compact(
     notebooks = cortex.context.notebooks
     conversation = Conversation(cortex.scopes, transcripts.memory, notebooks, name)
     mode, tail, by_rules = (commands.given()[name] for name in ("mode", "tail", "without_model"))
-    if dry_run:
-        done = conversation.rehearse(mode, tail=tail)
-    else:
-        if not by_rules:
-            model = cortex.scopes.model or cortex.scopes.settings.consolidation.model
-            if not model:
-                raise RefusalError(
-                    "no model is set to summarise with; --without-model does it by rules, or name "
-                    "a model as `model` under [consolidation] in the global scope's config.toml"
-                )
-            writer = model if isinstance(model, str) else type(model).__name__
-            output.note(f"{writer} writes the summaries; this may take a while")
-        done = conversation.compact(mode, without_model=by_rules, tail=tail)
+    if not (dry_run or by_rules):
+        model = cortex.scopes.model or cortex.scopes.settings.consolidation.model
+        if not model:
+            raise RefusalError(
+                "no model is set to summarise with; --without-model does it by rules, or name "
+                "a model as `model` under [consolidation] in the global scope's config.toml"
+            )
+        writer = model if isinstance(model, str) else type(model).__name__
+        output.note(f"{writer} writes the summaries; this may take a while")
+    done = conversation.compact(mode, without_model=by_rules, tail=tail, dry_run=dry_run)
     known = {gist.id: gist for gist in (*conversation.gists, *done.gists)}
     if dry_run:
         planned = [_gist_data(gist, known) for gist in done.gists]

@@ -215,7 +215,7 @@ class RefusalError(click.ClickException):
 _IN_PATCH: Final = ("--- ./", "+++ ./")
 
 
-def rehearsed_lines(changes: Iterable[FileChange]) -> list[Line]:
+def planned_lines(changes: Iterable[FileChange]) -> list[Line]:
     """Return the diff of every file that would change."""
     return [
         item for change in changes for item in file_diff(change.path, change.before, change.after)
@@ -252,7 +252,7 @@ def file_diff(path: Path, before: str | None, after: str | None, name: str = "")
     return rows
 
 
-def rehearsed_data(changes: Iterable[FileChange]) -> list[dict[str, Any]]:
+def planned_data(changes: Iterable[FileChange]) -> list[dict[str, Any]]:
     """Return the files that would change, each with its unified diff."""
     return [
         {

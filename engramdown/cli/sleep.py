@@ -475,7 +475,7 @@ def compact(
     prepared = compaction.prepare_all(scope, use_model=use_model)
     lines = [] if as_json else [*_plan_lines(prepared)]
     if dry_run:
-        cortex.scopes.rehearse()
+        cortex.scopes.dry_run()
     else:
         output.show(lines)
         if any(each.apply for each in prepared):
@@ -483,12 +483,12 @@ def compact(
         elif any(each.propose for each in prepared):
             output.ask(ASK_LATER)
     receipts = compaction.carry_out(prepared, cortex.mode, approved=True)
-    changes = cortex.scopes.rehearsed() if dry_run else []
+    changes = cortex.scopes.planned_changes() if dry_run else []
     if not dry_run:
         lines = [*_result_lines(receipts)]
     elif not process.is_terminal(sys.stdout):
         # The diff of the files is for programs: a person has seen that of the memories.
-        lines += output.rehearsed_lines(changes)
+        lines += output.planned_lines(changes)
     data = {
         "dry_run": dry_run,
         "scopes": [_scope_data(each) for each in prepared],
@@ -499,7 +499,7 @@ def compact(
             }
             for each in receipts
         ],
-        "changes": output.rehearsed_data(changes),
+        "changes": output.planned_data(changes),
     }
     show(lines, data)
     operations = [each for each in receipts if each.operation is not None]

@@ -327,7 +327,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
         nothing = f"nothing to migrate in {places}; name the files, such as docs/notes.md"
         raise output.RefusalError(nothing)
     if dry_run or not yes:
-        cortex.scopes.rehearse()
+        cortex.scopes.dry_run()
         came = migration.bring(surveyed, dry_run=True)
         if not as_json:
             _preview(cortex, surveyed, came)
@@ -385,7 +385,7 @@ def _open(place: Place, scope: Scope) -> Cortex:
 
 def _preview(cortex: Cortex, surveyed: Sequence[Surveyed], came: Sequence[Came]) -> None:
     is_patch = given()["dry_run"] and not process.is_terminal(sys.stdout)
-    changes = output.rehearsed_lines(cortex.scopes.rehearsed()) if is_patch else []
+    changes = output.planned_lines(cortex.scopes.planned_changes()) if is_patch else []
     output.show([*_survey_lines(surveyed, came, would=True), *changes])
 
 
@@ -496,5 +496,5 @@ def _data(
             }
             for each in came
         ],
-        "changes": output.rehearsed_data(cortex.scopes.rehearsed()) if dry_run else [],
+        "changes": output.planned_data(cortex.scopes.planned_changes()) if dry_run else [],
     }

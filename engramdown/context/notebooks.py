@@ -128,8 +128,8 @@ class Notebooks:
 
         settings = self.scopes.settings.of(store.scope)
         limit = settings.max_file_bytes
-        if self.scopes.rehearsing:
-            return ClosedDisk("this is a rehearsal; nothing is written", limit=limit)
+        if self.scopes.is_dry:
+            return ClosedDisk("this is a dry run; nothing is written", limit=limit)
         return Disk(durable=settings.durability == "full", limit=limit)
 
 

@@ -186,8 +186,8 @@ class Skillbook:
             return _failed(f"{found.text} {self.all.troubles[0]}")
         scope = "global" if found.scope == "builtin" else found.scope
         roots = [store.root for store in self._scopes.stores if store.scope == scope]
-        # In mode off, in a rehearsal and on a full disk it is not counted.
-        if not (found.is_error or file or self._scopes.mode == "off" or self._scopes.rehearsing):
+        # In mode off, in a dry run and on a full disk it is not counted.
+        if not (found.is_error or file or self._scopes.mode == "off" or self._scopes.is_dry):
             for root in roots[:1]:
                 Usage(root).add([f"{found.scope}/{found.label}"])
         return found

@@ -7,6 +7,7 @@ runs at a time, and another one that is asked for meanwhile says so at once.
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -109,6 +110,7 @@ class Conversation(Lineage):
         budget: int | None = None,
         runner: object = None,
         asking: Asking | None = None,
+        dry_run: bool = False,
     ) -> Compacted:
         """Summarise what is older than the newest messages, whether it is time for that or not.
 
@@ -122,6 +124,8 @@ class Conversation(Lineage):
                 and need not reload it.
             asking: The run of jobs that this belongs to, with the model and its limits; by default
                 a new one.
+            dry_run: Ask no model and write nothing. The summaries are empty then, and count as many
+                tokens as they may have; their ids are in no log.
 
         Raises:
             ValueError: If there is no such mode, or ``tail`` is negative.
@@ -130,6 +134,8 @@ class Conversation(Lineage):
             StoreError: If a summary could not be written.
         """
         _check(mode, tail)
+        if dry_run:
+            return self._planned(mode, tail, budget)
         if not self._busy.acquire(blocking=False):
             return Compacted(mode, reason="this conversation is being summarised already")
         try:
@@ -142,32 +148,23 @@ class Conversation(Lineage):
         stateful = getattr(runner, "stateful", False)
         return done._replace(reload_required=done.reload_required and not stateful)
 
-    def rehearse(
-        self, mode: Mode = "incremental", *, tail: int | None = None, budget: int | None = None
-    ) -> Compacted:
-        """Return what a compaction would do, without asking a model or writing anything.
+    def _planned(self, mode: Mode, tail: int | None, budget: int | None) -> Compacted:
+        """Return what a compaction would do, without asking a model or writing anything."""
+        # Imported here: compactions are rarely tried first.
+        from engramdown.conversation.summarize import DryTrack, pretend
 
-        Args:
-            mode: See :meth:`compact`.
-            tail: How many of the newest messages to leave alone; by default as set.
-            budget: What a prompt may cost, in tokens, if that is known.
-
-        Returns:
-            The same as :meth:`compact`, with empty summaries that count as many tokens as they may
-            have; their ids are in no log.
-
-        Raises:
-            ValueError: If there is no such mode, or ``tail`` is negative.
-            SessionNotFoundError: If there is no such session.
-        """
-        # Imported here: compactions are rarely rehearsed.
-        from engramdown.conversation.summarize import RehearsedTrack, pretend
-
-        _check(mode, tail)
-        track = RehearsedTrack(self._episodes, self.session, self._count)
+        track = DryTrack(self._episodes, self.session, self._count)
         done = self._compaction(track, pretend, tail, budget, PASS_TOKENS).run(mode)
         gists = tuple(gist._replace(text="") for gist in done.gists)
         return done._replace(gists=gists, reload_required=False)
+
+    def rehearse(
+        self, mode: Mode = "incremental", *, tail: int | None = None, budget: int | None = None
+    ) -> Compacted:
+        """Do what :meth:`compact` does in a dry run; it works until 0.3."""
+        msg = "conversation.rehearse is deprecated and goes with 0.3; use compact(dry_run=True)"
+        warnings.warn(msg, DeprecationWarning, stacklevel=2)
+        return self.compact(mode, tail=tail, budget=budget, dry_run=True)
 
     def compact_if_due(self, budget: int | None = None, runner: object = None) -> Compacted | None:
         """Summarise if it is time for that; never raises.

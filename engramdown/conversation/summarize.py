@@ -273,7 +273,7 @@ def _minute(ts: str) -> str:
     return ts[:16].replace("T", " ")
 
 
-# ---- a rehearsed compaction: it asks no model and writes nothing ----
+# ---- a dry run: it asks no model and writes nothing ----
 
 _PER_TOKEN: Final = 4
 
@@ -293,7 +293,7 @@ class _Kept(GistLog):
         return lines
 
 
-class RehearsedTrack(Track):
+class DryTrack(Track):
     """The view of a conversation, with summaries that are nowhere else."""
 
     def __init__(self, episodes: EpisodicMemory, session: str, count: Count) -> None:

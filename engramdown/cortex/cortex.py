@@ -487,7 +487,7 @@ OLD_NAMES = {
         for name in (
             *("global_hc", "project_hc", "model", "settings", "stores", "notices", "unread"),
             *("unreadable", "archived", "readable", "if_readable", "usable", "usable_page"),
-            *("allow_global", "shared_root", "rehearse", "rehearsed", "retire", "listen"),
+            *("allow_global", "shared_root", "retire", "listen"),
         )
     },
     **{name: f"review.{name}" for name in ("resolve_all", "apply_ticks", "arrivals", "keep_own")},
@@ -506,6 +506,8 @@ OLD_NAMES = {
     "on_card": "worker.on_card",
     "recall_skill": "skills.recall",
     "recall_topic": "scopes.recall_topic",
+    "rehearse": "scopes.dry_run",
+    "rehearsed": "scopes.planned_changes",
     "recent_days": "context.notebooks.recent_days",
     "skill_uses": "skills.uses",
     "sleeper": "worker.sleeper",

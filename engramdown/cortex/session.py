@@ -430,7 +430,7 @@ class Session:
 
 def tidy_if_due(scopes: Scopes) -> None:
     """Tidy crowded files without a model, as a session does when it begins."""
-    if scopes.mode == "off" or scopes.rehearsing:
+    if scopes.mode == "off" or scopes.is_dry:
         return
     try:
         if scopes.needs_compaction():

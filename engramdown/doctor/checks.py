@@ -379,7 +379,7 @@ def repair(store: Hippocampus, today: date, next_id: Callable[[], str]) -> None:
     """Mend the fixable findings in the files of ``store``; unreadable files are skipped.
 
     Args:
-        store: The store of one scope; a rehearsing one writes nothing.
+        store: The store of one scope; one in a dry run writes nothing.
         today: The day on which memories may have expired.
         next_id: Returns an id for an entry whose own is not unique.
 

@@ -257,7 +257,7 @@ class FileQueue:
                 f"{where}: {item.problem}; mend the line in an editor, or decline it"
             )
         if item.op == "skill":
-            return write_skill(self._store.root, item, engram, dry=self._store.rehearses)
+            return write_skill(self._store.root, item, engram, dry=self._store.is_dry)
         if item.op in OPERATIONS:
             return None  # These are settled together.
         place = None

@@ -68,7 +68,7 @@ class Scopes:
         settings: The configuration.
         closed: Why the project can only be read, or ``""``.
         lane_off: Why the last recall found memories by their words alone, or ``""``.
-        rehearsing: Whether changes are only recorded, and nothing is written.
+        is_dry: Whether changes are only recorded, and nothing is written.
         past: The earlier moment at which memory is shown, or ``None``.
     """
 
@@ -91,7 +91,7 @@ class Scopes:
         self._unread: list[str] = []
         self.closed = ""
         self._allows_global = False
-        self.rehearsing = False
+        self.is_dry = False
         self.past: Past | None = None
         self._marks: dict[Path, Marks] = {}
         self._hear: Callable[[], Callable[[list[Receipt]], None] | None] | None = None
@@ -362,12 +362,12 @@ class Scopes:
     def count(self, how: Literal["shown", "recalled"], entries: Iterable[Entry]) -> None:
         """Count that memories were shown in a context, or recalled.
 
-        Nothing is counted in mode off, in a rehearsal, or where that is not possible at once.
+        Nothing is counted in mode off, in a dry run, or where that is not possible at once.
         """
         from engramdown.storage.usage import MEMORIES, Usage
 
         used = {(entry.scope, f"{how}/{entry.id}"): None for entry in entries if entry.id}
-        for store in self.stores if used and self.mode != "off" and not self.rehearsing else ():
+        for store in self.stores if used and self.mode != "off" and not self.is_dry else ():
             if names := [name for scope, name in used if scope == store.scope]:
                 Usage(store.root, MEMORIES).add(names)
 
@@ -507,7 +507,7 @@ class Scopes:
             reviews=lambda: self.reviews,
             rules=lambda: f"{self.mode} {self.settings}",
             home=home,
-            dry=lambda: self.rehearsing,
+            dry=lambda: self.is_dry,
         )
 
     def reopened(self) -> Scopes:
@@ -547,19 +547,19 @@ class Scopes:
                 msg = f"a callback of on_card raised {type(error).__name__}: {error}"
                 warnings.warn(msg, RuntimeWarning, stacklevel=2)
 
-    def rehearse(self) -> None:
-        """From now on write nothing; :meth:`rehearsed` returns what would have been written.
+    def dry_run(self) -> None:
+        """From now on write nothing; :meth:`planned_changes` returns what would have been written.
 
         Raises:
             StoreError: If a store has no files.
         """
         for store in self._both:
             if not isinstance(store, Hippocampus):
-                msg = f"{type(store).__name__}: cannot rehearse; only a store of files can"
+                msg = f"{type(store).__name__}: cannot do a dry run; only a store of files can"
                 raise StoreError(msg)
         for store in self.stores:
-            store.rehearse()
-        self.rehearsing = True
+            store.dry_run()
+        self.is_dry = True
 
     def look_back(self, as_of: str | date | Past) -> None:
         """From now on show memory as it was, and write nothing; see :meth:`engramdown.Cortex.open`.
@@ -584,7 +584,7 @@ class Scopes:
             if texts is None and store.root.is_dir():
                 self.tell(f"{store.memory}: neither its journal nor git goes back so far")
             store.files.look_back(texts or {})
-        self.rehearse()
+        self.dry_run()
         if self.reviews:
             for store in self.stores:
                 store.files.look_back(self.pulled.approved_texts(store))
@@ -594,9 +594,9 @@ class Scopes:
         """Return the day on which memory is shown: today, unless it is shown as it was."""
         return self.past.when.date() if self.past else today()
 
-    def rehearsed(self) -> list[FileChange]:
-        """Return what the rehearsed steps would change."""
-        return [change for store in self.stores for change in store.rehearsed()]
+    def planned_changes(self) -> list[FileChange]:
+        """Return what the steps of the dry run would change."""
+        return [change for store in self.stores for change in store.planned_changes()]
 
     # These are imported on first use: a command that searches memory must start as fast as a shell
     # prompt, and needs neither the gate nor the context.
@@ -606,7 +606,7 @@ class Scopes:
         """The transcripts; see :meth:`engramdown.Cortex.episodes`."""
         from engramdown.episodes.memory import EpisodicMemory
 
-        if not self.stores or self.rehearsing:
+        if not self.stores or self.is_dry:
             return None
         store = self.stores[0 if self.closed else -1]
         return EpisodicMemory(store.root, self.settings.of(store.scope).episodes)
@@ -624,7 +624,7 @@ class Scopes:
         """What git brought that somebody else wrote."""
         from engramdown.gate.arrivals import Pulled
 
-        return Pulled(self.stores, self.home_root, review=self.reviews, dry=lambda: self.rehearsing)
+        return Pulled(self.stores, self.home_root, review=self.reviews, dry=lambda: self.is_dry)
 
     @property
     def home_root(self) -> Path | None:

@@ -55,7 +55,7 @@ class Act(NamedTuple):
 
 
 class FileChange(NamedTuple):
-    """What a rehearsed step would do to a file.
+    """What a step of a dry run would do to a file.
 
     Attributes:
         path: The file.

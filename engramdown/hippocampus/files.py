@@ -68,7 +68,7 @@ class MemoryFiles:
         self._reader = Reader(root, disk)
         self.folder, self.obstacles = self._reader.folder, self._reader.obstacles
         self._lock = ScopeLock(self.folder / ".lock", lock_timeout)
-        self._rehearsal: dict[str, Slot] | None = None
+        self._planned: dict[str, Slot] | None = None
         self._past: Mapping[str, str] | None = None
 
     # What only a step needs is loaded with the first one: most processes only read. It is asked
@@ -105,7 +105,7 @@ class MemoryFiles:
         # An editor may have moved a file away for a moment; the journal knows that it is there.
         left = (name for name, head in self.history.heads().items() if head and name not in names)
         known = (name for name in left if self._reader.is_page(name))
-        return [*dict.fromkeys([*names, *known, *(self._rehearsal or ())])]
+        return [*dict.fromkeys([*names, *known, *(self._planned or ())])]
 
     def place(self, name: str) -> Path:
         """Return where the file called ``name`` is, or will be; it may be spelled otherwise."""
@@ -136,8 +136,8 @@ class MemoryFiles:
         Raises:
             StoreError: If it cannot be read.
         """
-        if self._rehearsal is not None and name in self._rehearsal:
-            return self._rehearsal[name].after
+        if self._planned is not None and name in self._planned:
+            return self._planned[name].after
         with named_errors(self.folder / name, "read"):
             return self._reader.read(name).document
 
@@ -203,14 +203,14 @@ class MemoryFiles:
 
         return self.change(Act("init", "user"), edit)
 
-    def rehearse(self) -> None:
+    def dry_run(self) -> None:
         """From now on write nothing: steps pile up in memory."""
-        self._rehearsal = {} if self._rehearsal is None else self._rehearsal
+        self._planned = {} if self._planned is None else self._planned
 
     def look_back(self, texts: Mapping[str, str]) -> None:
         """From now on read these texts in place of the files, and write nothing."""
         names = [*dict.fromkeys([*self.names(), *filter(is_name, texts)])]
-        self._rehearsal = {
+        self._planned = {
             name: Slot(texts.get(name), None, parse(texts.get(name, ""))) for name in names
         }
         self._past = texts
@@ -220,11 +220,11 @@ class MemoryFiles:
         """Whether earlier texts are read in place of the files."""
         return self._past is not None
 
-    def rehearsed(self) -> list[FileChange]:
-        """Return what the rehearsed steps would change."""
+    def planned_changes(self) -> list[FileChange]:
+        """Return what the steps of the dry run would change."""
         return [
             FileChange(self.place(name), slot.before or "", slot.after.render())
-            for name, slot in (self._rehearsal or {}).items()
+            for name, slot in (self._planned or {}).items()
             if slot.after is not slot.document
         ]
 
@@ -243,8 +243,8 @@ class MemoryFiles:
         """
         if self._past is not None:
             raise StoreError(f"{self.folder}: memory as it was cannot be changed")
-        if self._rehearsal is not None:
-            return self._rehearse(edit)
+        if self._planned is not None:
+            return self._plan(edit)
         with self._hold() as hold:
             done = False
             while not done:
@@ -277,7 +277,7 @@ class MemoryFiles:
         Raises:
             StoreError: As :meth:`change`.
         """
-        if self._rehearsal is not None or not self._disk.exists(self.folder):
+        if self._planned is not None or not self._disk.exists(self.folder):
             return False
         with named_errors(self.folder, "read"):
             self.history.refresh()
@@ -408,8 +408,8 @@ class MemoryFiles:
             with contextlib.suppress(FileNotFoundError):
                 self._disk.sync_folder(self.folder / "topics")
 
-    def _rehearse(self, edit: Callable[[Draft], T]) -> T:
-        slots = self._rehearsal if self._rehearsal is not None else {}
+    def _plan(self, edit: Callable[[Draft], T]) -> T:
+        slots = self._planned if self._planned is not None else {}
         draft = Draft(
             lambda name: slots[name].copy() if name in slots else self._reader.read(name).slot()
         )

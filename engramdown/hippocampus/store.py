@@ -43,7 +43,7 @@ class Store:
     Attributes:
         scope: ``project`` or ``global``.
         files: What it reads and changes.
-        rehearses: Whether nothing is written from now on.
+        is_dry: Whether nothing is written from now on.
     """
 
     def __init__(self, files: Files, scope: Scope = "project") -> None:
@@ -52,7 +52,7 @@ class Store:
             raise InvalidEngramError.not_one_of("scope", scope, SCOPES)
         self.scope: Scope = scope
         self.files = files
-        self.rehearses = False
+        self.is_dry = False
         # What was read of each file, as long as it is the same.
         self._read: dict[str, _Read] = {}
 
@@ -331,14 +331,14 @@ class Store:
         """
         return self.files.notice(wait=wait)
 
-    def rehearse(self) -> None:
-        """From now on write nothing; :meth:`rehearsed` returns what would have been written."""
-        self.files.rehearse()
-        self.rehearses = True
+    def dry_run(self) -> None:
+        """From now on write nothing; :meth:`planned_changes` returns what would change."""
+        self.files.dry_run()
+        self.is_dry = True
 
-    def rehearsed(self) -> list[FileChange]:
-        """Return what the rehearsed steps would change."""
-        return self.files.rehearsed()
+    def planned_changes(self) -> list[FileChange]:
+        """Return what the steps of the dry run would change."""
+        return self.files.planned_changes()
 
     def soul(self) -> str:
         """Return ``soul.md``, which says who the assistant is, in any spelling, or ``""``."""
@@ -637,8 +637,8 @@ class Files(Protocol):
     def notice(self, *, wait: bool = True) -> bool:
         """Take in what a person changed since the last step; return whether there was anything."""
 
-    def rehearse(self) -> None:
+    def dry_run(self) -> None:
         """From now on write nothing; steps pile up in memory."""
 
-    def rehearsed(self) -> list[FileChange]:
-        """Return what the rehearsed steps would change."""
+    def planned_changes(self) -> list[FileChange]:
+        """Return what the steps of the dry run would change."""

@@ -96,7 +96,7 @@ class Sleep:
             # A copy of memory to try everything in; a store without files has none.
             trial = scopes.reopened()
             with suppress(errors.StoreError):
-                trial.rehearse()
+                trial.dry_run()
                 self._night.trial = trial
         self._disk = Disk()
         stores = [store for store in reversed(scopes.stores) if scope in (None, store.scope)]

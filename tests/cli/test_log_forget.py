@@ -170,13 +170,13 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(
     path.write_bytes(json.dumps(head).encode() + b"\n" + rest)
     episodes.close()
     before = snapshot(episodes.folder.parent)
-    rehearsed = run.ok("log", *command, "--dry-run", "--json").json
+    planned = run.ok("log", *command, "--dry-run", "--json").json
     shown = run.ok("log", *command, "--dry-run").out
     assert snapshot(episodes.folder.parent) == before
-    assert rehearsed["dry_run"] is True
+    assert planned["dry_run"] is True
     yes = ("--yes",) if command[0] == "purge" else ()
     done = run.ok("log", *command, "--json", *yes).json
-    assert done["sessions"] == rehearsed["sessions"]
+    assert done["sessions"] == planned["sessions"]
     assert shown.startswith("Dry run: nothing is written.\n")
 
 

@@ -120,7 +120,7 @@ def test_without_a_model_it_says_which_setting_is_missing(run: Runner, talk: Pat
 
 
 @pytest.mark.parametrize("mode", ["incremental", "full", "handoff"])
-def test_a_rehearsal_tells_what_would_be_summarised(run: Runner, talk: Path, mode: str) -> None:
+def test_a_dry_run_tells_what_would_be_summarised(run: Runner, talk: Path, mode: str) -> None:
     shown = run.ok("log", "compact", "--dry-run", "--mode", mode).out.split("\n")
     assert shown[0] == "Dry run: nothing is written."
     assert re.fullmatch(

@@ -57,7 +57,7 @@ def test_what_is_hidden_is_left_behind_and_counted(run: Runner, source: Path, sk
     assert not skills.exists()
 
 
-def test_a_rehearsal_shows_what_comes_and_writes_nothing(
+def test_a_dry_run_shows_what_comes_and_writes_nothing(
     run: Runner, source: Path, skills: Path
 ) -> None:
     done = run("skills", "import", str(source), "--dry-run", "--json")

@@ -311,8 +311,8 @@ def test_labels_complete(run: Runner, skill: Path, monkeypatch: pytest.MonkeyPat
 def test_a_change_of_a_built_in_skill_is_made_to_a_copy(run: Runner, scope: str) -> None:
     words = ["skills", "edit", "find-out-why", "--description", "Ask me."]
     where = [] if scope == "project" else ["--global"]
-    rehearsed = run.ok(*words, *where, "--dry-run", "--json").json
-    assert rehearsed["dry_run"]
+    planned = run.ok(*words, *where, "--dry-run", "--json").json
+    assert planned["dry_run"]
     before = run.ok("skills", "list", "--json").json
     assert {each["scope"] for each in before} == {"builtin"}
     written = run.ok(*words, *where, "--json").json

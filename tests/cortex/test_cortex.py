@@ -624,7 +624,7 @@ class TestRehearsing:
 
     def test_nothing_is_written(self, copilot: Cortex, project: Path, isolated_home: Path) -> None:
         before = sorted(isolated_home.rglob("*"))
-        copilot.scopes.rehearse()
+        copilot.scopes.dry_run()
         receipts = copilot.propose(
             [rule("Use uv"), rule("Unsure", confidence="low"), theirs("Be brief", scope="global")]
         )
@@ -634,17 +634,17 @@ class TestRehearsing:
 
     def test_what_would_be_written_is_told_file_by_file(self, copilot: Cortex) -> None:
         copilot.encode(rule("Use uv"))
-        copilot.scopes.rehearse()
+        copilot.scopes.dry_run()
         copilot.propose(rule("Use tabs"))
         waiting = copilot.propose(rule("Unsure", confidence="low"))[0].id
         copilot.resolve(waiting)
-        changes = {change.path.name: change for change in copilot.scopes.rehearsed()}
+        changes = {change.path.name: change for change in copilot.scopes.planned_changes()}
         assert "Use tabs" not in changes["rules.md"].before
         assert "Use tabs" in changes["rules.md"].after
         assert "Unsure" in changes["rules.md"].after
 
     def test_steps_build_on_each_other(self, copilot: Cortex) -> None:
-        copilot.scopes.rehearse()
+        copilot.scopes.dry_run()
         made = copilot.encode(rule("Use uv"))[0]
         assert copilot.propose(rule("use uv", confidence="low"))[0].action == "merged"
         copilot.forget(made.id)

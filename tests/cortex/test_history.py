@@ -83,6 +83,6 @@ def test_the_budget_is_that_of_the_setting(project: Path) -> None:
 
 def test_a_store_without_files_has_no_history(history: Cortex) -> None:
     history.encode(Engram("Use uv", "always", "project"))
-    history.scopes.rehearse()
+    history.scopes.dry_run()
     assert "Use uv" in history.build_memory_context()
     assert HEADING not in history.build_memory_context()

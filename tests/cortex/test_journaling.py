@@ -253,11 +253,11 @@ def test_a_store_without_files_has_no_place_for_them() -> None:
     assert "no scope has files" in WRITE_JOURNAL(cortex, {"text": "x"}).text
 
 
-def test_in_a_rehearsal_nothing_is_written(cortex: Cortex, project: Path) -> None:
-    cortex.scopes.rehearse()
-    with pytest.raises(StoreError, match="this is a rehearsal"):
+def test_in_a_dry_run_nothing_is_written(cortex: Cortex, project: Path) -> None:
+    cortex.scopes.dry_run()
+    with pytest.raises(StoreError, match="this is a dry run"):
         cortex.journal.write("x")
-    with pytest.raises(StoreError, match="this is a rehearsal"):
+    with pytest.raises(StoreError, match="this is a dry run"):
         cortex.conversations.notes("one").write("x")
     assert not (project / ".engramdown/journal").exists()
     assert not (project / ".engramdown/working").exists()

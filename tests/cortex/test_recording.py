@@ -230,8 +230,8 @@ class TestWhere:
         assert session.degraded == ""
         assert not (project / ".engramdown" / "episodes").exists()
 
-    def test_a_rehearsal_records_nothing(self, cortex: Cortex, project: Path) -> None:
-        cortex.scopes.rehearse()
+    def test_a_dry_run_records_nothing(self, cortex: Cortex, project: Path) -> None:
+        cortex.scopes.dry_run()
         with cortex.session() as session:
             session.begin_turn("hello")
         assert list(project.rglob("*")) == []

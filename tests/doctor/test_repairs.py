@@ -58,13 +58,13 @@ def test_every_step_can_be_taken_back(store: Hippocampus) -> None:
     assert lessons(store) == OURS
 
 
-def test_a_rehearsal_writes_nothing_and_shows_what_will_be_written(store: Hippocampus) -> None:
+def test_a_dry_run_writes_nothing_and_shows_what_will_be_written(store: Hippocampus) -> None:
     ids = Ids()
-    rehearsal = Hippocampus(store.root)
-    rehearsal.rehearse()
-    repair(rehearsal, TODAY, ids.again())
+    trial = Hippocampus(store.root)
+    trial.dry_run()
+    repair(trial, TODAY, ids.again())
     assert lessons(store) == OURS
-    shown = {change.path.name: change.after for change in rehearsal.rehearsed()}
+    shown = {change.path.name: change.after for change in trial.planned_changes()}
     repair(store, TODAY, ids.again())
     assert shown["lessons.md"] == lessons(store)
 
@@ -82,9 +82,9 @@ def test_a_file_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     (memory / "topics" / "ci.md").mkdir(parents=True)
     (memory / "lessons.md").write_text("- a <!-- id:k3v9q2ht ts:2026/1/1 -->\n", encoding="utf-8")
     store = Hippocampus(tmp_path)
-    store.rehearse()
+    store.dry_run()
     repair(store, TODAY, Ids().again())
-    assert [change.after for change in store.rehearsed()] == [
+    assert [change.after for change in store.planned_changes()] == [
         "- a <!-- id:k3v9q2ht ts:2026-01-01 -->\n"
     ]
 

@@ -110,12 +110,12 @@ def test_there_is_nothing_to_tick_and_nothing_to_notice(cortex: Cortex) -> None:
     cortex.propose(learned("Use uv"))
     assert cortex.review.apply_ticks() == []
     assert cortex.scopes.notices() == []
-    assert cortex.scopes.rehearsed() == []
+    assert cortex.scopes.planned_changes() == []
 
 
-def test_what_cannot_be_rehearsed_says_so(cortex: Cortex) -> None:
-    with pytest.raises(StoreError, match="Store: cannot rehearse"):
-        cortex.scopes.rehearse()
+def test_what_cannot_do_a_dry_run_says_so(cortex: Cortex) -> None:
+    with pytest.raises(StoreError, match="Store: cannot do a dry run"):
+        cortex.scopes.dry_run()
 
 
 def test_no_file_is_made(cortex: Cortex, isolated_home: Path) -> None:

@@ -350,10 +350,10 @@ def test_a_dry_run_tells_all_and_changes_nothing(
         memory.forgetting().exclude("s", [1])
     arguments = ("s",) if name == "purge" else ("s", [1])
     before = everything(tmp_path)
-    rehearsed = getattr(memory.forgetting(), name)(*arguments, dry_run=True)
+    planned = getattr(memory.forgetting(), name)(*arguments, dry_run=True)
     assert everything(tmp_path) == before
-    assert rehearsed.changed
-    assert getattr(memory.forgetting(), name)(*arguments) == rehearsed
+    assert planned.changed
+    assert getattr(memory.forgetting(), name)(*arguments) == planned
 
 
 @pytest.mark.parametrize("name", ["exclude", "include", "redact", "purge"])
@@ -683,7 +683,7 @@ def test_what_is_hidden_is_hidden_once(tmp_path: Path) -> None:
     memory.close()
 
 
-def test_a_rehearsal_hides_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_hides_nothing(tmp_path: Path) -> None:
     memory = told(tmp_path)
     before = everything(memory.folder)
     assert memory.forgetting().hide("t", [1], dry_run=True).changed

@@ -65,7 +65,7 @@ def test_everything_else_stays(project: Path) -> None:
     assert "Nothing of the kind was said here" in texts
 
 
-def test_a_rehearsal_changes_no_byte(project: Path, isolated_home: Path) -> None:
+def test_a_dry_run_changes_no_byte(project: Path, isolated_home: Path) -> None:
     name = everywhere(project)
     cortex = Cortex.open(project=project)  # which sweeps up
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}

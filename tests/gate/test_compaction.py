@@ -564,8 +564,8 @@ def test_questions_at_the_start_of_a_session_are_told(full: Cortex) -> None:
     assert any("1 questions about tidying wait" in each for each in full.scopes.notices())
 
 
-def test_a_rehearsing_cortex_does_not_tidy(full: Cortex) -> None:
+def test_a_dry_run_does_not_tidy(full: Cortex) -> None:
     full.encode(lesson("the office is closed", expires=OLD))
-    full.scopes.rehearse()
+    full.scopes.dry_run()
     tidy_if_due(full.scopes)
     assert "the office is closed" in texts(full)

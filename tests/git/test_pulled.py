@@ -343,11 +343,11 @@ def test_a_decision_that_is_none_or_too_late_is_refused(careful: Team) -> None:
         cortex.resolve("_000000000000", "accept")
 
 
-def test_a_rehearsal_approves_nothing(careful: Team) -> None:
+def test_a_dry_run_approves_nothing(careful: Team) -> None:
     _, bob = careful
     cortex = bob.cortex()
     (proposal,) = cortex.pending()
-    cortex.scopes.rehearse()
+    cortex.scopes.dry_run()
     cortex.resolve(proposal.id)
     assert cortex.pending() == []
     assert len(bob.cortex().pending()) == 1

@@ -115,11 +115,11 @@ def test_a_hand_edit_is_seen_and_verified_and_a_deletion_is_kept(root: Path) -> 
     assert store.archived()[0].reason == "deleted"
 
 
-def test_a_rehearsal_names_the_file_that_is_really_used(root: Path) -> None:
+def test_a_dry_run_names_the_file_that_is_really_used(root: Path) -> None:
     store = opened(root)
-    store.rehearse()
+    store.dry_run()
     store.encode(fact("Lives in Lisbon"))
-    (change,) = store.rehearsed()
+    (change,) = store.planned_changes()
     assert change.path == root / "memory" / "USER.md"
     assert text(root) == BY_HAND
 

@@ -151,11 +151,11 @@ def test_nothing_is_written_if_nothing_fits_any_more(store: Hippocampus) -> None
     assert len(store.history()) == steps
 
 
-def test_a_rehearsed_plan_writes_nothing(store: Hippocampus) -> None:
+def test_a_plan_in_a_dry_run_writes_nothing(store: Hippocampus) -> None:
     before = files(store)
-    store.rehearse()
+    store.dry_run()
     assert not any(each.problem for each in store.apply(plan(store)))
-    assert {change.path.name for change in store.rehearsed()} == {
+    assert {change.path.name for change in store.planned_changes()} == {
         *("archive.md", "lessons.md", "ci.md", "rules.md")
     }
     assert files(store) == before

@@ -35,11 +35,11 @@ class Table:
         self.texts: dict[str, str] = {}
         self.journal: list[Step] = []
         self.pages: dict[str, str] = {}
-        self._rehearsal: dict[str, str] | None = None
+        self._planned: dict[str, str] | None = None
 
     @property
     def _now(self) -> dict[str, str]:
-        return self.texts if self._rehearsal is None else self.texts | self._rehearsal
+        return self.texts if self._planned is None else self.texts | self._planned
 
     def names(self) -> list[str]:
         return sorted(self._now)
@@ -71,8 +71,8 @@ class Table:
         result = edit(draft)
         slots = [(name, slot) for name, slot in draft.changed() if slot.after is not slot.document]
         after = {name: slot.after.render() for name, slot in slots}
-        if self._rehearsal is not None:
-            self._rehearsal |= after
+        if self._planned is not None:
+            self._planned |= after
         elif after:
             said = act if isinstance(act, Act) else act(result)
             parts = [make_part(name, slot.before, after[name]) for name, slot in slots]
@@ -86,13 +86,13 @@ class Table:
         del wait
         return False
 
-    def rehearse(self) -> None:
-        self._rehearsal = {}
+    def dry_run(self) -> None:
+        self._planned = {}
 
-    def rehearsed(self) -> list[FileChange]:
+    def planned_changes(self) -> list[FileChange]:
         return [
             FileChange(self.place(name), self.texts.get(name, ""), text)
-            for name, text in (self._rehearsal or {}).items()
+            for name, text in (self._planned or {}).items()
         ]
 
 
@@ -152,9 +152,9 @@ def test_it_carries_out_a_plan(store: Store) -> None:
     assert [(each.entry.text, each.replaced) for each in store.archived()] == [(old.text, new.id)]
 
 
-def test_a_rehearsal_changes_nothing(store: Store) -> None:
+def test_a_dry_run_changes_nothing(store: Store) -> None:
     store.encode_lesson("CI is slow")
-    store.rehearse()
+    store.dry_run()
     store.encode_lesson("CI is fast")
-    assert [change.path.name for change in store.rehearsed()] == ["lessons.md"]
+    assert [change.path.name for change in store.planned_changes()] == ["lessons.md"]
     assert len(store.history()) == 1

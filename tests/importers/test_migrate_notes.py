@@ -120,9 +120,9 @@ def test_what_is_known_already_is_merged(cortex: Cortex, project: Path) -> None:
     assert [entry.text for entry in cortex.entries()].count("push to main") == 1
 
 
-def test_a_rehearsal_writes_nothing(cortex: Cortex, project: Path) -> None:
+def test_a_dry_run_writes_nothing(cortex: Cortex, project: Path) -> None:
     write(project)
-    cortex.scopes.rehearse()
+    cortex.scopes.dry_run()
     migration = Migration(cortex.scopes, "project")
     came = migration.bring(migration.survey([project], project), dry_run=True)
     assert len(came) == 16

@@ -117,7 +117,7 @@ def test_an_empty_file_gets_a_front_matter(tmp_path: Path, before: bytes) -> Non
     assert path.read_bytes().startswith(before + b"---\ndate: 2026-02-27\nwords: 1\n---\n")
 
 
-def test_a_rehearsal_writes_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     told = opened(tmp_path).write("Lunch.", at=NOON, dry_run=True)
     assert not told.path.exists()
     assert list(tmp_path.iterdir()) == []

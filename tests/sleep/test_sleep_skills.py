@@ -199,14 +199,14 @@ def test_with_a_step_more_it_is_still_what_was_turned_down(
     assert proposed(cortex) == []
 
 
-def test_a_rehearsal_of_accepting_writes_no_skill(cortex: Cortex, tmp_path: Path) -> None:
+def test_a_dry_run_of_accepting_writes_no_skill(cortex: Cortex, tmp_path: Path) -> None:
     work(cortex, 1, "make a skill of this")
     cortex.sleep()
-    cortex.scopes.rehearse()
+    cortex.scopes.dry_run()
     (waiting,) = cortex.pending()
     assert cortex.resolve(waiting.id, "accept").file == "skills/uv-publish-steps/SKILL.md"
     assert not page(tmp_path, "uv-publish-steps").exists()
-    assert cortex.scopes.rehearsed()
+    assert cortex.scopes.planned_changes()
 
 
 def test_an_assistant_that_speaks_as_the_user_asks_for_nothing(cortex: Cortex) -> None:
