@@ -26,7 +26,6 @@ from engramdown.cli.views import Folders, counted, entry_data, hit_lines
 from engramdown.engram import Scope, fold
 from engramdown.errors import StoreError, UnfitFileError
 from engramdown.integrations import BLOCK_BUDGET, Change, page, read, write
-from engramdown.language import on_screen
 from engramdown.markdown import BlockError, Placed, parse, put_in, taken_out
 from engramdown.tokens import estimate_tokens
 
@@ -122,11 +121,8 @@ def context(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: ob
 def _print(data: dict[str, Any], text: str, *, as_json: bool) -> None:
     if as_json:
         output.print_json(data)
-    elif process.is_terminal(sys.stdout):
-        click.echo(on_screen(text))
     else:
-        # As bytes, so that no encoding and no line end of the system gets in between.
-        click.echo(text.encode("utf-8", "surrogateescape"), nl=not text.endswith("\n"))
+        output.print_exact(text if text.endswith("\n") else f"{text}\n")
 
 
 def _memory_data(made: MemoryContext, where: Folders) -> dict[str, Any]:

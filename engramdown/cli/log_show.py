@@ -251,12 +251,7 @@ def _show_one(transcripts: Transcripts, pointer: Pointer, *, whole: bool, as_jso
     elif process.is_terminal(sys.stdout):
         output.page(on_screen(episode.text).split("\n"))
     else:
-        # As bytes, so that no encoding and no line end of the system gets in between.
-        try:
-            exact = episode.text.encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError:  # half surrogate pairs that are not bytes of stdin
-            exact = episode.text.encode("utf-8", "surrogatepass")
-        click.echo(exact, nl=False)
+        output.print_exact(episode.text)
 
 
 def _one_lines(pointer: Pointer, episode: Episode) -> Iterator[Line]:

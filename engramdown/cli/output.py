@@ -160,6 +160,19 @@ def print_json(data: object) -> None:
     click.echo(re.sub(_UNSHOWN, lambda found: json.dumps(found[0])[1:-1], text))
 
 
+def print_exact(text: str) -> None:
+    """Print a text as it is; a terminal shows characters that could fool it as what they are."""
+    if process.is_terminal(sys.stdout):
+        click.echo(on_screen(text), nl=False)
+        return
+    # As bytes, so that no encoding and no line end of the system gets in between.
+    try:
+        exact = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half surrogate pairs that are not bytes of stdin
+        exact = text.encode("utf-8", "surrogatepass")
+    click.echo(exact, nl=False)
+
+
 def note(message: str) -> None:
     """Print a note on stderr, which is not part of the result."""
     click.echo(process.wrapped(f"note: {process.one_line(message)}"), err=True)

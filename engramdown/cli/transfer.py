@@ -35,7 +35,6 @@ from engramdown.cli.process import Place
 from engramdown.cli.views import DRY_RUN, counted
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
-from engramdown.language import on_screen
 from engramdown.settings import FOLDER
 from engramdown.storage import Disk, make_folder
 
@@ -225,9 +224,7 @@ def export(
         if form == "json":
             output.print_json(rendered)
         else:
-            shown = on_screen(rendered) if process.is_terminal(sys.stdout) else rendered
-            # Or click would take escapes out of what is not for a terminal.
-            click.echo(shown, nl=False, color=True)
+            output.print_exact(rendered)
 
 
 def _find_session(session: str, names: Sequence[str]) -> str:

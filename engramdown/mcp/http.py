@@ -196,14 +196,8 @@ def token_of(home: Path) -> str:
         return token
     disk = Disk()
     disk.make_folder(path.parent)
-    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    disk.create(new, f"{secrets.token_urlsafe(_TOKEN_BYTES)}\n".encode())
-    try:
-        # If another server was quicker, its token counts.
-        with contextlib.suppress(FileExistsError):
-            disk.publish(new, path)
-    finally:
-        disk.unlink(new)
+    # If another server was quicker, its token counts.
+    disk.save(path, f"{secrets.token_urlsafe(_TOKEN_BYTES)}\n".encode(), durable=True)
     token = _read_token(path)
     if token is None:
         raise StoreError(f"{path}: somebody removes it as soon as it is written; look who")
