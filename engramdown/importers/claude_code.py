@@ -36,23 +36,14 @@ from engramdown.importers.records import (
 
 _KEYS: Final = ("sessionId", "parentUuid", "leafUuid", "isSnapshotUpdate")
 _COMPACTED: Final = "This session is being continued from a previous conversation"
+_TAGS: Final = (
+    "system-reminder|local-command-[a-z]+|bash-stdout|bash-stderr|task-notification"
+    "|teammate-message|agent-message|cross-session-message"
+)
 # How text begins that the program adds in the user's name.
-_INJECTED: Final = (
-    "<system-reminder>",
-    "<local-command-",
-    "<bash-stdout>",
-    "<bash-stderr>",
-    "<task-notification>",
-    "<teammate-message",
-    "<agent-message",
-    "<cross-session-message",
-    "Caveat: The messages below",
-)
+_INJECTED: Final = re.compile(rf"\s*(?:<(?:{_TAGS})|Caveat: The messages below)")
 # The same next to words of the user.
-_ADDED: Final = re.compile(
-    "<(system-reminder|local-command-[a-z]+|bash-stdout|bash-stderr|task-notification"
-    "|teammate-message|agent-message|cross-session-message)(?: [^<>]*)?>"
-)
+_ADDED: Final = re.compile(f"<({_TAGS})(?: [^<>]*)?>")
 # A line with one of these came from the program or a tool.
 _PROGRAM: Final = ("isMeta", "isVisibleInTranscriptOnly", "sourceToolUseID", "toolUseResult")
 _FALSE: Final = (None, False, 0, "", "false", "False", "0", "no")
@@ -302,8 +293,8 @@ def _speaker(value: Fields, message: Fields, text: str) -> tuple[str, dict[str, 
 
 def _role(text: str) -> str:
     """Return who speaks, judged by the words alone; a user's may follow a reminder."""
-    own = _split(text)[0] if text.lstrip().startswith(_INJECTED[0]) else text
-    is_users = (own or not text) and not own.lstrip().startswith(_INJECTED)
+    own = _split(text)[0] if text.lstrip().startswith("<system-reminder>") else text
+    is_users = (own or not text) and not _INJECTED.match(own)
     return "user" if is_users else "system"
 
 

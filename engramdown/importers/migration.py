@@ -26,7 +26,7 @@ from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import Path
 from posixpath import basename
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from urllib.parse import unquote
 
 from engramdown.clock import moment
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 Layout = Literal[
     "notes", "cursor", "index", "topic", "daily", "anton-memory", "anton-context", "anton-learnings"
 ]
-LAYOUTS: Final[tuple[Layout, ...]] = get_args(Layout)
 
 _ANTON: Final[Mapping[str, Layout]] = {
     "memory": "anton-memory",
@@ -289,23 +288,8 @@ def date_in(text: str) -> str:
 
 # ---- files ----
 
-_PLACES: Final = (
-    ".anton/memory/*.md",
-    ".anton/context/*.md",
-    ".anton/learnings/*.md",
-    "CLAUDE.md",
-    "CLAUDE.local.md",
-    ".claude/CLAUDE.md",
-    "AGENTS.md",
-    "GEMINI.md",
-    ".github/copilot-instructions.md",
-    ".cursorrules",
-    ".windsurfrules",
-    ".cursor/rules/**/*.mdc",
-    "MEMORY.md",
-    "memory/MEMORY.md",
-    "memory/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*.md",
-)
+# Where people and assistants keep notes in a project, in the order in which they are read.
+_PLACES: Final = Path(__file__).with_name("places.txt").read_text(encoding="utf-8").split()
 _OF_FOLDERS: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md")
 # Build output, and the work of others.
 _NOT_OWN: Final = frozenset(

@@ -11,7 +11,7 @@ import tempfile
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 from engramdown.consolidation.corrections import MOST, extract
 from engramdown.consolidation.sentences import LONGEST
@@ -21,7 +21,7 @@ from engramdown.engram import SCOPES, Engram, slug
 from engramdown.errors import InvalidEngramError, SettingsError
 from engramdown.gate.gate import kind_of
 from engramdown.gate.injection import find_instruction
-from engramdown.importers.migration import LAYOUTS, File, links, read, topics
+from engramdown.importers.migration import File, Layout, links, read, topics
 from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.meaning import contradict
 from engramdown.language.similarity import (
@@ -83,7 +83,7 @@ def layouts(data: bytes) -> None:
     """A file of another assistant gives memories and what was passed over, with their lines."""
     text = text_of(data)
     lines = text.count("\n") + 1
-    for layout in LAYOUTS:
+    for layout in get_args(Layout):
         file = File("notes/2026-02-27.md", text, layout, folder="api")
         for scope in SCOPES:
             found = read(file, scope)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from engramdown.engram import Engram, Scope, identity
 from engramdown.importers.migration import (
-    LAYOUTS,
     File,
     FileMemories,
     Layout,
@@ -250,7 +249,7 @@ def test_an_index_of_any_shape_is_no_error(text: str, expected: dict[str, str]) 
     assert topics(text) == expected
 
 
-@given(st.sampled_from(LAYOUTS), TEXTS, st.sampled_from(["project", "global"]))
+@given(st.sampled_from(get_args(Layout)), TEXTS, st.sampled_from(["project", "global"]))
 def test_no_text_is_an_error(layout: Layout, text: str, scope: Scope) -> None:
     told = found(NAMES[layout], text, layout, scope)
     assert all(each.keys for each in told.memories)
