@@ -7,6 +7,7 @@ memory file a row of :data:`FILES`, a new section of what a model is shown a row
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -200,6 +201,12 @@ def is_name(file: str) -> bool:
         return False
 
 
+def in_reading_order(names: Iterable[str]) -> list[str]:
+    """Return the names of memory files in the order in which they are best read."""
+    ranks = {PROFILE: 0, SOUL: 1, RULES: 2, LESSONS: 3, PENDING: 5, ARCHIVE: 6}
+    return sorted(names, key=lambda name: (ranks.get(name, 4), name))
+
+
 def title_of(file: str) -> str:
     """Return the title that a new file gets."""
     return topic_of(file) or file.removesuffix(".md").capitalize()
@@ -208,4 +215,9 @@ def title_of(file: str) -> str:
 def starter_files(scope: Scope) -> dict[str, str]:
     """Return the text of each file that a new scope begins with, by its name."""
     names = [each.name for each in _FILES if scope in each.scopes]
-    return {name: (_STARTERS / name).read_text(encoding="utf-8") for name in names}
+    return {name: starter(name) for name in names}
+
+
+def starter(name: str) -> str:
+    """Return the text of a file in the folder ``starters``."""
+    return (_STARTERS / name).read_text(encoding="utf-8")

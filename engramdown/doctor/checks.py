@@ -26,7 +26,7 @@ from engramdown.git.repository import Repository, Staged
 from engramdown.hippocampus import Entry, Hippocampus, as_entry, entry_id, new_id
 from engramdown.hippocampus.files import is_for_git
 from engramdown.hippocampus.snapshot import decoded, meant, named
-from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, SOUL, is_name
+from engramdown.kinds import LESSONS, PROFILE, SOUL, in_reading_order, is_name
 from engramdown.language.claims import Mark, read
 from engramdown.language.meaning import Statements
 from engramdown.language.similarity import is_rewording
@@ -35,10 +35,8 @@ from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import FOLDER
 from engramdown.storage.disk import megabytes
 
-_ORDER: Final = (PROFILE, SOUL, RULES, LESSONS)
 # Texts that differ in one of these are never the same, see engramdown.language.similarity.
 _MARKS: Final[tuple[Mark, ...]] = ("number", "version", "path")
-_LAST: Final = (PENDING, ARCHIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +117,11 @@ def check_form(files: Mapping[str, str], of: Collection[str]) -> list[Finding]:
     return _sorted(_formed(sheets, kept, of), sheets)
 
 
-def in_order(names: Iterable[str]) -> list[str]:
-    """Return the names of memory files in the best order to read them."""
-    ranks = {name: rank for rank, name in enumerate(_ORDER)}
-    ranks |= {name: len(_ORDER) + 1 + rank for rank, name in enumerate(_LAST)}
-    return sorted(names, key=lambda name: (ranks.get(name, len(_ORDER)), name))
-
-
 def _read(files: Mapping[str, str], scope: Scope) -> tuple[list[Sheet], dict[str, list[_Kept]]]:
     """Return the files in order, and the memories of each."""
     spelled = {name: file for file, name in named(files).items()}
-    sheets = [Sheet.read(name, files[spelled[name]], spelled[name]) for name in in_order(spelled)]
+    names = in_reading_order(spelled)
+    sheets = [Sheet.read(name, files[spelled[name]], spelled[name]) for name in names]
     return sheets, {
         sheet.file: [
             _Kept(sheet, placed, as_entry(sheet.file, scope, placed))

@@ -39,19 +39,12 @@ def find_instruction(text: str) -> str:
     if _hides_characters(text):
         return "hides text in invisible characters"
     plain = _plain(text)
-    # To look for words costs little; to look for every phrase at each letter does not.
-    candidates = {
-        order.reason: order.phrases
-        for order in _orders()
-        if any(word in plain for word in order.words)
-    }
-    return _first_reason(_MARKUP, text) or _first_reason(candidates, plain)
-
-
-def _first_reason(reasons: dict[str, tuple[str, ...]], text: str) -> str:
-    for reason, patterns in reasons.items():
-        if any(compiled(pattern, re.IGNORECASE).search(text) for pattern in patterns):
-            return reason
+    for order in _orders():
+        # To look for words costs little; to look for every phrase at each letter does not.
+        if not order.words or any(word in plain for word in order.words):
+            looked_at = plain if order.words else text
+            if any(compiled(each, re.IGNORECASE).search(looked_at) for each in order.phrases):
+                return order.reason
     return ""
 
 
@@ -83,33 +76,7 @@ def _plain(text: str) -> str:
     return " ".join(text.lower().translate(_LOOKALIKES).split())
 
 
-# ---- what is forged ----
-
-_TAGS: Final = (
-    "system|assistant|instructions?|conversation|system[-_]reminder|system[-_]prompt"
-    "|function_(?:calls|results)|tool_(?:use|results?)|transcript|im_(?:start|end)"
-)
-# Looked for in the text as it is written. The first reason that fits is given.
-_MARKUP: Final = {
-    "names our own metadata": (
-        r"<!--[ \t]{0,9}id:",
-        r"\b(?:basis:(?:verified|told)|confidence:high|source:user)\b",
-        r"\bpending\.md\b",
-    ),
-    "forges a tag or a role of a conversation": (
-        rf"</?(?:{_TAGS})(?:\s[^<>]{{0,200}})?>",
-        # Their first tags are placeholders in many a manual: git clone <user>@<host>
-        r"</(?:memor(?:y|ies)|user|human|context)>",
-        r"<\|[a-z_]{2,30}\|>|\[/?INST\]|<<SYS>>",
-        r"(?:\A|\n)[ \t]{0,9}(?:human|assistant):\s",
-        r"(?:\A|\n)#{1,4} (?:system|instruction)s?(?::|[ \t]*(?:\n|\Z))",
-    ),
-    # In backticks a comment is code, and can be seen.
-    "hides text in a comment": (r"(?<!`)<!--(?![^`\n]{0,200}`)",),
-}
-
-
-# ---- what is an order ----
+# ---- what is forged, and what is an order ----
 
 
 class _Order(NamedTuple):
@@ -118,7 +85,7 @@ class _Order(NamedTuple):
     Attributes:
         reason: The reason, as a person is told it.
         words: A text with none of these holds none of the phrases.
-        phrases: Patterns, looked for in the text as it reads.
+        phrases: Patterns, looked for in the text as it reads; without words, as it is written.
     """
 
     reason: str
@@ -136,8 +103,9 @@ def _orders() -> tuple[_Order, ...]:
     for entry in re.split(r"\n{2,}", joined.strip()):
         first, *rest = entry.split("\n")
         if first.startswith("["):
-            words = rest[0].removeprefix("if: ").split("|")[:-1]
-            phrases = tuple(_filled(each, parts) for each in rest[1:])
+            is_order = rest[0].startswith("if: ")
+            words = rest.pop(0).removeprefix("if: ").split("|")[:-1] if is_order else []
+            phrases = tuple(_filled(each, parts) for each in rest)
             found.append(_Order(first.strip("[]"), tuple(words), phrases))
             continue
         for line in (first, *rest):

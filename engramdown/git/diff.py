@@ -20,7 +20,7 @@ from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.changeset import retired
 from engramdown.hippocampus.entry import Archived, Entry, as_entry, raw_entries
 from engramdown.hippocampus.snapshot import Reader, decoded, meant, named
-from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name, title_of
+from engramdown.kinds import ARCHIVE, PENDING, SOUL, in_reading_order, is_name, title_of
 from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import is_address
 from engramdown.storage.disk import Disk
@@ -33,7 +33,6 @@ Verb = Literal[_Fate, "proposed", "declined", "withdrawn", "erased", "prose", "l
 Notes = tuple[tuple[str, str, str], ...]
 
 VERBS: Final[tuple[Verb, ...]] = get_args(Verb)
-SOUL: Final = "soul.md"
 # A line without an id is taken for the one that went if this much of it is the same.
 _LIKE: Final = 0.6
 _LEAST_WORDS: Final = 0.35
@@ -124,7 +123,7 @@ def is_shown(name: str) -> bool:
 
 def read_state(texts: Mapping[str, str], scope: Scope) -> State:
     """Read the memory files of a scope, by their names relative to its memory folder."""
-    documents = {name: parse(texts[name]) for name in _in_order(texts) if name != SOUL}
+    documents = {name: parse(texts[name]) for name in in_reading_order(texts) if name != SOUL}
     kept: dict[str, Entry] = {}
     copies: dict[str, Entry] = {}
     waiting: dict[str, Entry] = {}
@@ -157,7 +156,8 @@ def compare(before: State, after: State) -> list[Change]:
     """
     changes = _Comparison(before, after).run()
     changes += _prose(before, after, changes)
-    places = {name: at for at, name in enumerate(_in_order({change.file for change in changes}))}
+    files = in_reading_order({change.file for change in changes})
+    places = {name: at for at, name in enumerate(files)}
 
     def order(change: Change) -> tuple[int, int, str]:
         entry = change.entry
@@ -352,13 +352,6 @@ def _prose_lines(name: str, document: Document) -> list[str]:
         if at not in memories and not ours:
             lines += [line for line in block.raw.split("\n") if line.strip()]
     return lines
-
-
-def _in_order(names: Iterable[str]) -> list[str]:
-    """Return names of memory files in the order in which they are best read."""
-    ranks = {name: rank for rank, name in enumerate((PROFILE, SOUL, RULES, LESSONS))}
-    ranks |= {PENDING: _LAST, ARCHIVE: _LAST + 1}
-    return sorted(names, key=lambda name: (ranks.get(name, len(ranks)), name))
 
 
 # Memory as it was at a commit, and as it is on the disk.

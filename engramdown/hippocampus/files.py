@@ -25,7 +25,7 @@ from engramdown.hippocampus import changeset
 from engramdown.hippocampus.changeset import Act, Draft, FileChange, OutOfStepError, Slot, new_step
 from engramdown.hippocampus.history import History, Step, digest
 from engramdown.hippocampus.snapshot import Reader, decoded, is_untidy
-from engramdown.kinds import is_name
+from engramdown.kinds import is_name, starter
 from engramdown.markdown.document import Document, parse
 from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import ERASING, Disk, named_errors
@@ -366,7 +366,7 @@ class MemoryFiles:
         # A person who removes it later has a reason.
         is_new = finished == "" or not self.history.last
         if is_new and not self._disk.exists(ignored):
-            self._disk.create(ignored, GITIGNORE.encode(), mode=0o644)
+            self._disk.create(ignored, starter("gitignore").encode(), mode=0o644)
         self._carry_out(hold)
         for left in self._recovery.leftovers():
             self._fold_in(left, hold)
@@ -622,23 +622,6 @@ class WriteSession:
         return time.monotonic() - self._since
 
 
-GITIGNORE: Final = """\
-# Memory is for git; transcripts, the journal of changes and caches stay on this machine.
-/*
-!/.gitignore
-!/config.toml
-!/memory/
-!/skills/
-!/journal/
-!/templates/
-!/prompts/
-/memory/.lock
-/memory/**/.*.tmp
-/skills/**/.SKILL.md.*.tmp
-/journal/.*.tmp
-"""
-
-
 def is_for_git(name: str) -> bool:
     """Whether a file of a scope, by its name relative to its folder, is for git.
 
@@ -650,4 +633,4 @@ def is_for_git(name: str) -> bool:
     is_temporary = last[:1] == "." and last.endswith(".tmp")
     if name == "memory/.lock" or (folder in ("memory", "skills", "journal") and is_temporary):
         return False
-    return f"!/{folder}{'/' if rest else ''}" in GITIGNORE.split("\n")
+    return f"!/{folder}{'/' if rest else ''}" in starter("gitignore").split("\n")

@@ -217,10 +217,6 @@ class Words:
         short = [text for text in self._texts if _SHORTEST <= len(text) < PIECE]
         return [re.compile(rf"(?<!\w){re.escape(text)}(?!\w)") for text in short]
 
-    def is_said(self, text: str) -> bool:
-        """Whether ``text`` says one of the texts and nothing else."""
-        return _plain(text) in self._texts
-
     def is_like(self, text: str) -> bool:
         """Whether most of what ``text`` says is one of the texts, and most of that is there."""
         plain = _plain(text)

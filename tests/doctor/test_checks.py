@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.doctor import findings
-from engramdown.doctor.checks import check, check_form, fix, in_order
+from engramdown.doctor.checks import check, check_form, fix
 from engramdown.doctor.findings import Finding
 from engramdown.engram import fold
+from engramdown.kinds import in_reading_order
 from engramdown.markdown.document import parse
 from tests.hippocampus.test_gallery import PAGES
 
@@ -37,7 +38,7 @@ def fixable(files: dict[str, str]) -> list[Finding]:
 def test_files_are_read_in_the_order_of_their_weight() -> None:
     names = ["archive.md", "topics/b.md", "rules.md", "pending.md", "topics/a.md", "profile.md"]
     names += ["lessons.md", "soul.md"]
-    assert in_order(names) == [
+    assert in_reading_order(names) == [
         "profile.md",
         "soul.md",
         "rules.md",

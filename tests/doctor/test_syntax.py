@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.doctor.syntax import Sheet, comments, damage
+from engramdown.doctor.syntax import Sheet, damage
+from engramdown.markdown.metadata import comments
 
 
 def found(text: str, file: str = "lessons.md") -> list[tuple[int, str]]:

@@ -133,7 +133,6 @@ def test_a_short_text_is_found_as_words_of_its_own() -> None:
     assert words.holds("my pin 4711.")
     assert not words.holds("spin 47110")
     assert not Words(["uv"]).holds("use uv here")
-    assert Words(["uv"]).is_said("UV")
 
 
 def test_most_of_a_text_says_it() -> None:

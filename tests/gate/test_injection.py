@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import pytest
@@ -113,10 +114,12 @@ def test_phrases_are_looked_for_only_where_their_words_stand(
 ) -> None:
     looked: list[str] = []
 
-    def no_reason(reasons: dict[str, tuple[str, ...]], _: str) -> str:
-        looked.extend(reasons)
-        return ""
+    def nothing(pattern: str, _: int) -> re.Pattern[str]:
+        looked.append(pattern)
+        return re.compile(r"(?!)")
 
-    monkeypatch.setattr(injection, "_first_reason", no_reason)
+    monkeypatch.setattr(injection, "compiled", nothing)
     assert find_instruction(text * 1_000) == ""
-    assert not set(looked) & {order.reason for order in injection._orders()}
+    orders = {each for order in injection._orders() if order.words for each in order.phrases}
+    assert looked
+    assert not set(looked) & orders

@@ -6,8 +6,8 @@ import pytest
 
 from engramdown.engram import Scope
 from engramdown.hippocampus.entry import raw_entries
-from engramdown.hippocampus.files import GITIGNORE, is_for_git
-from engramdown.kinds import is_name, starter_files
+from engramdown.hippocampus.files import is_for_git
+from engramdown.kinds import is_name, starter, starter_files
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata
 
@@ -39,7 +39,7 @@ def test_the_first_rule_is_one_line_more(kind: str) -> None:
 
 
 def test_memory_is_for_git_and_the_journal_is_not() -> None:
-    lines = GITIGNORE.split("\n")
+    lines = starter("gitignore").split("\n")
     assert "/*" in lines
     assert "!/memory/" in lines
     assert "!/history.jsonl" not in lines
