@@ -55,9 +55,9 @@ COMMANDS: Final[commands.Table] = {
     },
     # Without a title, and hidden: tools that a model has.
     "": {
-        "grep": ("log_lookup:grep", "Find a text in a conversation."),
-        "describe": ("log_lookup:describe", "Show a summary."),
-        "expand": ("log_lookup:expand", "Show what a summary covers."),
+        "grep": ("log_summaries:grep", "Find a text in a conversation."),
+        "describe": ("log_summaries:describe", "Show a summary."),
+        "expand": ("log_summaries:expand", "Show what a summary covers."),
     },
 }
 _REMOVED: Final = {
