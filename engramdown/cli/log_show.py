@@ -186,21 +186,19 @@ def _show_all(transcripts: Transcripts, session: str, *, whole: bool, as_json: b
         malformed = len(transcripts.sessions.read(session).malformed)
         what = f"none of the {counted(malformed, 'line')}" if malformed else "nothing"
         raise RefusalError(f"{what} in {session} can be read; `engramdown doctor` says why")
-    reading = transcripts.sessions.reading(session)
-    episodes = (_whole(transcripts, each) if whole else each for each in reading)
+    read = transcripts.sessions.read(session)
+    episodes = (_whole(transcripts, each) if whole else each for each in read.episodes)
     if as_json:
         shown = [episode_data(session, each) for each in episodes]
         facts = info_data(transcripts, info, transcripts.tally(session))
-        output.print_json({**facts, "malformed": len(reading.malformed), "lines": shown})
+        output.print_json({**facts, "malformed": len(read.malformed), "lines": shown})
         return
-
-    def tail() -> Iterator[Line]:
-        # Counted at the end, as lines are shown while they are read.
-        yield from damage_lines(len(reading.malformed))
 
     gap = transcripts.memory.settings.gap_minutes
     head = _head_lines(info, transcripts.tally(session))
-    output.show_paged(chain(head, talk_lines(session, episodes, gap), tail()))
+    output.show_paged(
+        chain(head, talk_lines(session, episodes, gap), damage_lines(len(read.malformed)))
+    )
 
 
 def _head_lines(info: SessionInfo, tally: Tally) -> Iterator[Line]:
