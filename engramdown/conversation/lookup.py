@@ -35,7 +35,6 @@ _PLAIN: Final = re.compile(r"[ !#-\[\]-~]+\Z")
 # The depth, which source comes next, and how much of it was shown.
 _CURSOR: Final = re.compile(r"([0-9]{1,6})/([0-9]{1,9})(?::([0-9]{1,12}))?\Z", re.ASCII)
 _PREFIX: Final = 4
-_AT_ONCE: Final = 256
 
 
 class Found(NamedTuple):
@@ -282,20 +281,14 @@ class Lineage:
 
     def _expanded(self, sources: Sequence[Source], start: int) -> Iterator[tuple[int, Expanded]]:
         """Yield the sources from ``start`` on, with their places."""
-        count, messages = _AT_ONCE, dict[int, Episode]()
-        wanted: set[int] = set()
-        end = start
+        wanted = {each for each in sources[start:] if isinstance(each, int)}
 
         def is_among(line: bytes) -> bool:
             number = NUMBERED.match(line)
             return number is None or int(number[1]) in wanted
 
+        messages = {each.seq: each for each in self._read(is_among)} if wanted else {}
         for at, source in enumerate(sources[start:], start):
-            if at == end:
-                # More each time: one answer needs few, and a long conversation is read few times.
-                end, count = at + count, 2 * count
-                wanted = {each for each in sources[at:end] if isinstance(each, int)}
-                messages = {each.seq: each for each in self._read(is_among)} if wanted else {}
             if isinstance(source, str):
                 gist = self._track.fold.gists[source]
                 yield at, Expanded(source, gist.form, gist.earliest, "", gist.text, gist.tokens)

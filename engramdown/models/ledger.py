@@ -13,7 +13,6 @@ A line is a JSON object: ``ts``, ``job``, ``model``, ``in`` and ``out`` (tokens)
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -24,7 +23,7 @@ from typing import Final, NamedTuple
 from engramdown.errors import StoreError
 from engramdown.secrets.redaction import redact
 from engramdown.storage.disk import Disk
-from engramdown.storage.safe_open import make_folder, open_regular
+from engramdown.storage.safe_open import make_folder
 
 # ---- calls as lines ----
 
@@ -190,9 +189,7 @@ class Ledger:
     def __init__(self, folder: Path | None) -> None:
         """Keep the ledger in ``folder``, which need not exist; with ``None`` only in memory."""
         self.path = folder / NAME if folder else None
-        self._calls: dict[str, Call] = {}
-        self._torn = 0
-        self._offset = self._rest = 0
+        self._lines: list[bytes] = []
 
     def add(self, call: Call) -> None:
         """Record a call.
@@ -200,12 +197,13 @@ class Ledger:
         Raises:
             StoreError: If it cannot be written.
         """
+        line = write_line(call)
         if self.path is None:
-            self._take(call)
+            self._lines.append(line)
             return
         try:
             make_folder(self.path.parent)
-            Disk().add_lines(self.path, write_line(call))
+            Disk().add_lines(self.path, line)
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
 
@@ -215,9 +213,24 @@ class Ledger:
         Raises:
             StoreError: If it cannot be read.
         """
-        if self.path is not None:
-            self._read_on(self.path)
-        return Known(tuple(self._calls.values()), self._torn + bool(self._rest))
+        try:
+            data = Disk().load(self.path) if self.path else b"".join(self._lines)
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be read: {error.strerror}") from error
+        # A last line without an end was cut off by a crash; the next writer ends it.
+        *lines, rest = (data or b"").split(b"\n")
+        calls: dict[str, Call] = {}
+        torn = int(bool(rest))
+        for line in lines:
+            call = read_line(line)
+            if call is None:
+                torn += bool(line)
+                continue
+            # The end of a call replaces its beginning; any other line is a call by itself.
+            begun = calls.get(call.id)
+            replaces = call.id and (begun is None or begun.outcome == ASKED)
+            calls[call.id if replaces else f"{len(calls)} "] = call
+        return Known(tuple(calls.values()), torn)
 
     def spent_since(self, hours: float, now: str, before: str = "") -> Spent:
         """Return what calls cost in the ``hours`` before ``now``.
@@ -245,40 +258,6 @@ class Ledger:
             if at > first and call.outcome not in FREE:
                 spent = spent.plus(call.tokens_in + call.tokens_out)
         return spent
-
-    def _take(self, call: Call) -> None:
-        """Let the end of a call replace its beginning; any other line is a call by itself."""
-        begun = self._calls.get(call.id)
-        replaces = begun is None or begun.outcome == ASKED
-        self._calls[call.id if call.id and replaces else f"{len(self._calls)} "] = call
-
-    def _read_on(self, path: Path) -> None:
-        """Read what was added; a file that is shorter than before is another one."""
-        try:
-            descriptor = open_regular(path, os.O_RDONLY)
-        except FileNotFoundError:
-            self._forget()
-            return
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
-        with os.fdopen(descriptor, "rb") as file:
-            if os.fstat(descriptor).st_size < self._offset:
-                self._forget()
-            file.seek(self._offset)
-            data = file.read()
-        # A last line without an end was cut off by a crash; the next writer ends it.
-        whole = data[: data.rfind(b"\n") + 1]
-        self._offset += len(whole)
-        self._rest = len(data) - len(whole)
-        for line in whole.split(b"\n")[:-1]:
-            call = read_line(line)
-            if call is not None:
-                self._take(call)
-            elif line:
-                self._torn += 1
-
-    def _forget(self) -> None:
-        self._calls, self._torn, self._offset, self._rest = {}, 0, 0, 0
 
 
 def new_id() -> str:
