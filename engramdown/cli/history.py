@@ -10,7 +10,6 @@ import heapq
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -164,7 +163,7 @@ def step_lines(step: Step, scope: str, patch: Iterable[Line] | None = None) -> I
         scope: Whose step it is.
         patch: What it did to its files, shown instead of those lines.
     """
-    at, title, aside = (when(step.at), "dim"), (_title(step), "strong"), (f"  ({scope})", "dim")
+    at, title, aside = (clock(step.at), "dim"), (_title(step), "strong"), (f"  ({scope})", "dim")
     yield line((step.id, "id"), "  ", at, "  ", title, aside, hang=4)
     # Some titles say already why it was done.
     by_hand = step.by == "person" and step.why.startswith("by hand")
@@ -195,20 +194,11 @@ def _change_lines(changes: Iterable[Change]) -> Iterator[Line]:
                 yield line((f"{mark} {text.rstrip()}", style), indent=4, hang=6)
 
 
-def when(at: str) -> str:
-    """Return a moment of the journal as the person's clock shows it, to the minute."""
-    try:
-        datetime.fromisoformat(at)
-    except ValueError:
-        return at
-    return clock(at)
-
-
 def uses(how: str, used: Used) -> str:
     """Say how often a memory was shown, or recalled, and when last."""
     if not used.times:
         return f"never {how}"
-    return f"{how} {views.counted(used.times, 'time')} (last on {when(used.last)})"
+    return f"{how} {views.counted(used.times, 'time')} (last on {clock(used.last)})"
 
 
 def _title(step: Step) -> str:

@@ -252,11 +252,14 @@ class _Row:
 
 
 def clock(ts: str) -> str:
-    """Return a moment by the person's clock, to the minute."""
+    """Return a moment by the person's clock, to the minute; what is not a moment as it is."""
     # Imported here: most commands show no time.
     from engramdown.clock import local
 
-    return local(datetime.fromisoformat(ts)).strftime("%Y-%m-%d %H:%M")
+    try:
+        return local(datetime.fromisoformat(ts)).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError):  # a file may be edited by hand
+        return ts
 
 
 def lasted(first: str, last: str) -> str:

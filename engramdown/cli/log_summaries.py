@@ -310,8 +310,4 @@ def _heading(session: str, item: Expanded | Found) -> list[tuple[str, str]]:
     is_summary = isinstance(item.source, str)
     who = f"{item.role} summary" if is_summary else log_show.speaks(item.role, item.name)
     where = (_name(session, item.source), "id" if is_summary else "where")
-    try:
-        time = clock(item.ts)
-    except (ValueError, OverflowError):  # a log may be edited by hand
-        time = ""
-    return [where, (f"  {time}  ", "dim"), (who, "strong")]
+    return [where, (f"  {clock(item.ts)}  ", "dim"), (who, "strong")]

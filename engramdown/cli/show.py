@@ -17,7 +17,7 @@ from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import commands, log_show, process, views
 from engramdown.cli import history as said
 from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text
-from engramdown.cli.layout import Line, line, pick, whole
+from engramdown.cli.layout import Line, clock, line, pick, whole
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.clock import local
@@ -175,7 +175,7 @@ def show(place: Place, /, *, entry_id: str, as_of: str, **_: object) -> None:
         more = [line(), line((f"`engramdown why {item.id}` says where it comes from.", "dim"))]
     if past:
         commit = past.commit
-        then = f"{said.commit(commit)}: {commit.subject}" if commit else said.when(past.at)
+        then = f"{said.commit(commit)}: {commit.subject}" if commit else clock(past.at)
         head, more = [line((f"As it was in {then}", "dim"), hang=2), line()], []
         data["commit"] = commit._asdict() if commit else None
     commands.show([*head, *views.full_lines(item, where, raw_line), *more], data)

@@ -18,8 +18,7 @@ import click
 from engramdown import Cortex
 from engramdown.cli import commands, views
 from engramdown.cli.access import open_cortex
-from engramdown.cli.history import when
-from engramdown.cli.layout import Line, line, pick, table
+from engramdown.cli.layout import Line, clock, line, pick, table
 from engramdown.cli.process import Place
 from engramdown.cli.show import age_of
 from engramdown.cli.views import counted
@@ -142,7 +141,7 @@ def _lines(counts: dict[str, Any]) -> Iterator[Line]:
     yield from table(rows, ("strong",))
     slept = max(counts["slept"].values(), default="")
     never = "memory has not slept yet; `engramdown sleep` learns from finished sessions"
-    text = f"sleep last finished a step on {when(slept)}" if slept else never
+    text = f"sleep last finished a step on {clock(slept)}" if slept else never
     yield line((text, "dim"), hang=2)
     yield from _asked_lines(counts["models"])
     if counts["switched_off"]:
