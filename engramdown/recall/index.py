@@ -619,7 +619,8 @@ def fresh(path: Path | None, folder: Path, disk: Disk) -> Index:
         disk.close(disk.open(path, write=True, new=True))
     connection = _connect(path)
     try:
-        connection.executescript(f"{_TABLES.read_text()}PRAGMA user_version = {VERSION};")
+        tables = _TABLES.read_text(encoding="utf-8")
+        connection.executescript(f"{tables}PRAGMA user_version = {VERSION};")
         index = Index(connection, folder, None, disk)
         index.fill()
         if path is not None:
