@@ -175,8 +175,9 @@ def show(place: Place, /, *, entry_id: str, as_of: str, **_: object) -> None:
         more = [line(), line((f"`engramdown why {item.id}` says where it comes from.", "dim"))]
     if past:
         commit = past.commit
-        then = f"{said.commit(commit)}: {commit.subject}" if commit else clock(past.at)
-        head, more = [line((f"As it was in {then}", "dim"), hang=2), line()], []
+        when = f"on {clock(past.at)}"
+        then = f"in {said.commit(commit)}: {commit.subject}" if commit else when
+        head, more = [line((f"As it was {then}", "dim"), hang=2), line()], []
         data["commit"] = commit._asdict() if commit else None
     commands.show([*head, *views.full_lines(item, where, raw_line), *more], data)
 

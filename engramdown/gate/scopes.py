@@ -581,7 +581,7 @@ class Scopes:
         past = as_of if isinstance(as_of, Past) else find_past(as_of, places.values())
         for store in self.stores:
             texts = texts_at(store, past, places.get(store.root), self.was_erased)
-            if texts is None and store.root.is_dir():
+            if texts is None and store.memory.is_dir():
                 self.tell(f"{store.memory}: neither its journal nor git goes back so far")
             store.files.look_back(texts or {})
         self.dry_run()

@@ -351,12 +351,21 @@ def file_engram(draft: Draft, engram: Engram) -> Filed:
     return filed
 
 
+def drop_questions(draft: Draft, engrams: Iterable[Engram]) -> None:
+    """Remove proposals of the same words that nobody ticked: whether to write them is answered."""
+    for engram in engrams:
+        for block in draft.get(kinds.PENDING).same(f"[ ] {engram.text}"):
+            values = block.meta.values() if block.meta else {}
+            if values.get("kind") == engram.kind and not {"op", "key"} & values.keys():
+                draft.put(kinds.PENDING, draft.get(kinds.PENDING).remove(block))
+
+
 def _add(draft: Draft, engram: Engram) -> Filed:
     file, entry_id = file_of(engram.kind), draft.new_id()
     meta = Metadata().update(entries.fields(engram, entry_id, draft.day))
     replaced = older_fact(draft, engram.text) if file == PROFILE else None
     if replaced is not None:
-        retire(draft, replaced, PROFILE, "replaced", engram.source)
+        retire(draft, replaced, PROFILE, "replaced", engram.source, heir=entry_id)
         draft.put(file, draft.get(file).replace(replaced.block, engram.text, meta))
     else:
         draft.add(file, engram.text, meta, engram.kind if engram.kind in RULE_KINDS else "")
@@ -375,8 +384,7 @@ def standing_for(get: Callable[[str], Document], engram: Engram) -> tuple[str, P
     for memory_id in entries.successors(get(ARCHIVE), engram):
         for name in _files(engram):
             for placed in raw_entries(name, get(name)):
-                # Without an id, it is the fact with the same key.
-                has_key = not memory_id and key and fact_key(placed.text) == key
+                has_key = key and fact_key(placed.text) == key
                 if has_key or (memory_id and entry_id(placed) == memory_id):
                     return name, placed
     return None

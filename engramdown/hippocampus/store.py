@@ -138,7 +138,9 @@ class Store:
             return []
 
         def edit(draft: Draft) -> list[Filed]:
-            return [changeset.file_engram(draft, engram) for engram in batch]
+            filed = [changeset.file_engram(draft, engram) for engram in batch]
+            changeset.drop_questions(draft, batch)
+            return filed
 
         by = batch[0].source
         why = f"{len(batch)} memories" if len(batch) > 1 else ""

@@ -264,7 +264,7 @@ def test_a_day_is_as_good_as_a_commit(run: Runner) -> None:
         clock.move_to("2026-03-03 10:00")
         run.ok("edit", rule, "Never push to production")
         then = "--as-of", "2026-03-02"
-        assert run.ok("show", rule, *then).out.startswith("As it was in 2026-03-02 ")
+        assert run.ok("show", rule, *then).out.startswith("As it was on 2026-03-02 ")
         assert run.ok("show", rule, *then, "--json").json["text"] == "Never push to main"
         for command in (["list"], ["context"], ["recall", "push"], ["list", "--kind", "never"]):
             done = run.ok(*command, *then)

@@ -287,14 +287,24 @@ class TestAccepting:
         assert queue.pending() == []
 
     def test_what_is_known_meanwhile_is_verified_there(
-        self, store: Hippocampus, queue: FileQueue
+        self, store: Hippocampus, queue: FileQueue, person: Person
     ) -> None:
         item = propose(queue, "Use uv")
-        known = store.encode([said("use UV.")])[0].entry
+        person.saves("lessons.md", "- use UV. <!-- id:k3v9q2ht source:llm -->\n")
         written = accept(queue, item, item.engram)
         assert written is not None
-        assert (written.action, written.entry.id) == ("merged", known.id)
+        assert (written.action, written.entry.id) == ("merged", "k3v9q2ht")
         assert [entry.basis for entry in store.entries()] == ["verified"]
+
+    def test_what_is_remembered_meanwhile_waits_no_longer(
+        self, store: Hippocampus, queue: FileQueue
+    ) -> None:
+        propose(queue, "Use uv")
+        other = propose(queue, "Use ruff")
+        store.encode([said("use UV.")])
+        assert queue.pending() == [replace(other, line=queue.pending()[0].line)]
+        store.undo()
+        assert [item.engram.text for item in queue.pending()] == ["Use uv", "Use ruff"]
 
     def test_what_a_person_wrote_meanwhile_stays_as_it_is(
         self, queue: FileQueue, person: Person

@@ -76,6 +76,8 @@ def test_a_fact_that_comes_back_takes_the_place_of_its_successor() -> None:
     shelf = Shelf({"profile.md": f"# Profile\n\n{ADA}- City: Rome\n"})
     before = dict(shelf.texts)
     bob = shelf.encode(BOB)
+    (ada,) = shelf.document("archive.md").placed()
+    assert ada.metadata.get("replaced") == bob.id
     filed = shelf.restore()
     assert (filed.id, filed.added) == ("aaaaaaaa", True)
     assert shelf.texts["profile.md"] == before["profile.md"]
