@@ -84,14 +84,6 @@ class SkillFiles:
         with named_errors(self.folder / label / FILE, "read"):
             return self._disk.read(self.path(label))
 
-    def mark(self, label: str) -> tuple[int, ...]:
-        """Return the identity and times of a skill's file; empty without a file."""
-        try:
-            found = (self.folder / label / FILE).stat()
-        except OSError:
-            return ()
-        return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
     def others(self, label: str) -> list[str]:
         """Return the names of the other files and folders of a skill, folders with a slash."""
         with named_errors(self.folder / label, "read"):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from engramdown.clock import nanoseconds
 from engramdown.errors import SkillNotFoundError, StoreError
 from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.settings import LOCK_TIMEOUT
@@ -23,8 +22,6 @@ SkillScope = Literal["project", "global", "builtin"]
 
 # The folder of those; nothing is ever written there.
 BUILT_IN: Final = Path(__file__).parent / "builtin"
-
-_TICK: Final = 2_000_000_000
 
 
 class Skill(NamedTuple):
@@ -96,7 +93,6 @@ class SkillStore:
         self.root = root
         self.scope: SkillScope = scope
         self.files = SkillFiles(root, disk or Disk(), lock_timeout)
-        self._looked: dict[tuple[str, bool], tuple[tuple[int, ...], list[str], Skill]] = {}
 
     def skills(
         self, *, briefly: bool = False, labels: Collection[str] | None = None
@@ -172,12 +168,8 @@ class SkillStore:
 
     def _looked_at(self, label: str, briefly: bool) -> Skill | None:  # noqa: FBT001 - passed on
         """Return the skill in a folder, whatever state it is in; ``None`` in an empty folder."""
-        mark = self.files.mark(label)
         try:
             others = self.files.others(label)
-            known = self._looked.get((label, briefly))
-            if known is not None and known[:2] == (mark, others):
-                return known[2]
             data = self.files.read(label)
         except StoreError as error:
             return self._broken(label, "unreadable", str(error))
@@ -186,12 +178,7 @@ class SkillStore:
             near = next((name for name in others if name.lower() == FILE.lower()), "")
             also = f", but {near}; rename that" if near else ""
             return self._broken(label, "missing", f"there is no {FILE}{also}") if others else None
-        skill = self._skill(label, data, others, briefly=briefly)
-        self._looked.pop((label, briefly), None)
-        # What was written a moment ago may be written again within a tick of the file's clock.
-        if mark and nanoseconds() - max(mark[-2:]) > _TICK:
-            self._looked[label, briefly] = (mark, others, skill)
-        return skill
+        return self._skill(label, data, others, briefly=briefly)
 
     def _skill(
         self, label: str, data: bytes, others: list[str] | None = None, *, briefly: bool = False
