@@ -98,18 +98,9 @@ class ContextBuilder:
         from engramdown.context.sections import Procedures
         from engramdown.context.sources import Recollection
 
-        scopes = self.scopes
-        return Recollection(
-            scopes.global_hc,
-            scopes.project_hc,
-            scopes.settings,
-            scopes.pulled if scopes.reviews else None,
-            # Of skills nobody knows how they were.
-            Procedures if scopes.past else self.skills.readable_lines,
-            pass_over=scopes.pass_over,
-            citations=scopes.citations,
-            day=scopes.day,
-        )
+        # Of skills nobody knows how they were.
+        skills = Procedures if self.scopes.past else self.skills.readable_lines
+        return Recollection(self.scopes, skills)
 
     def build(
         self, message: str = "", session: RunningSession | None = None, *, scratchpad: bool = False

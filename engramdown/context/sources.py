@@ -7,32 +7,28 @@ For who the assistant is, the project comes before the global scope.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from engramdown import kinds
-from engramdown.clock import today
 from engramdown.context import sections
 from engramdown.context.sections import Memory, MemoryContext, Procedures, Section
 from engramdown.engram import Scope, fact_key, fold
 from engramdown.errors import StoreError
 from engramdown.hippocampus import snapshot
-from engramdown.hippocampus.citations import Citations
 from engramdown.hippocampus.entry import Entry, address
 from engramdown.hippocampus.history import History, Step
 from engramdown.hippocampus.store import Hippocampus, HippocampusProtocol
 from engramdown.kinds import ARCHIVE, PROFILE
 from engramdown.markdown import Metadata, Placed, parse
 from engramdown.secrets.redaction import redact
-from engramdown.settings import Settings
 from engramdown.storage.disk import named_errors
 
 if TYPE_CHECKING:
     from engramdown.episodes.earlier_sessions import EarlierSession
-    from engramdown.gate.arrivals import Pulled
+    from engramdown.gate.scopes import Scopes
 
 # ---- what remains of the identity that a session was shown, when memory has changed since ----
 
@@ -223,42 +219,20 @@ class _Candidate(NamedTuple):
     aside: Aside
 
 
-@dataclass(slots=True, eq=False)
 class Recollection:
-    """The memory of a global and a project store, as a model is shown it.
-
-    What cannot be read is left out and passed to ``pass_over``; without it, that is an error.
+    """The memory of two scopes, as a model is shown it; what cannot be read is left out.
 
     Attributes:
-        global_hc: The store of all projects.
-        project_hc: The store of the project.
-        settings: The settings of both.
-        screen: Lets pass what a model may see; without it, that is everything.
-        skills: Returns the skills to list; called each time.
-        pass_over: Is given the error where something cannot be read.
-        citations: Returns a reader of the files that memories cite; called each time.
-        day: Returns the day on which what expired is left out.
         budgets: What the sections may cost, in tokens, where it is not the default.
     """
 
-    global_hc: HippocampusProtocol
-    project_hc: HippocampusProtocol
-    settings: Settings
-    screen: Pulled | None = None
-    skills: Callable[[], Procedures] = Procedures
-    pass_over: Callable[[StoreError], object] | None = None
-    citations: Callable[[], Citations] = Citations
-    day: Callable[[], date] = today
-    budgets: dict[str, int] = field(init=False)
-    _files: list[Hippocampus] = field(init=False)
-    _memory: Memory = field(default_factory=Memory)
-
-    def __post_init__(self) -> None:
-        """Find the stores that have files, and the budgets."""
-        both = (self.global_hc, self.project_hc)
-        self._files = [store for store in both if isinstance(store, Hippocampus)]
-        history = self.settings.episodes.history_tokens
-        self.budgets = {**self.settings.budgets, "history": history}
+    def __init__(self, scopes: Scopes, skills: Callable[[], Procedures]) -> None:
+        """Read memory of ``scopes``; ``skills`` returns the skills to list, each time."""
+        self._scopes, self._skills = scopes, skills
+        self.global_hc, self.project_hc = scopes.global_hc, scopes.project_hc
+        history = scopes.settings.episodes.history_tokens
+        self.budgets = {**scopes.settings.budgets, "history": history}
+        self._memory = Memory()
 
     def context(
         self,
@@ -276,7 +250,7 @@ class Recollection:
             identity: Who the assistant and the user are; as memory says now unless given.
             scratchpad: Whether that includes what :meth:`scratchpad` says.
         """
-        memory = self.gathered(identity or self.identity(), earlier, self.skills())
+        memory = self.gathered(identity or self.identity(), earlier, self._skills())
         section = None if scratchpad else self._scratchpad()
         if section is not None and section.shown:
             known = set(map(_key, section.shown))
@@ -287,10 +261,9 @@ class Recollection:
             memory = replace(memory, **left)
         if memory != self._memory:
             self._memory = memory
-        changed = self.citations().has_changed
-        return sections.build(
-            self._memory, message, self.day(), self.budgets, self.overrides(), changed=changed
-        )
+        day, words = self._scopes.day(), self.overrides()
+        changed = self._scopes.citations().has_changed
+        return sections.build(self._memory, message, day, self.budgets, words, changed=changed)
 
     def gathered(
         self,
@@ -327,16 +300,16 @@ class Recollection:
             *self._shown(self.project_hc, self.project_hc.recall_scratchpad_wisdom),
         ]
         budget = {**sections.BUDGETS, **self.budgets}["scratchpad"]
-        changed = self.citations().has_changed
+        changed = self._scopes.citations().has_changed
         return sections.scratchpad_section(
-            wisdom, self.day(), budget, self.overrides(), changed=changed
+            wisdom, self._scopes.day(), budget, self.overrides(), changed=changed
         )
 
     def overrides(self) -> dict[str, str]:
         """Return the scopes' own templates; the project's win over the global ones."""
         texts = (
             (name, self._page(store, f"{FOLDER}/{name}", words))
-            for store in self._files
+            for store in self._scopes.stores
             for name in sections.TEMPLATES
             for words in (self._read(partial(store.template, name), ""),)
         )
@@ -388,7 +361,7 @@ class Recollection:
 
     def _soul(self) -> tuple[str, Page]:
         """Return what a model is shown of who the assistant is, and the file that is used."""
-        stores = self._files[::-1]
+        stores = self._scopes.stores[::-1]
         if not stores:
             return "", Page("soul", "global")
         found: list[_Candidate] = []
@@ -413,7 +386,7 @@ class Recollection:
 
     def _soul_now(self, page: Page) -> str:
         """Return the present text of the page that a session was shown."""
-        for store in self._files:
+        for store in self._scopes.stores:
             if store.scope == page.scope:
                 # A file beside the scope may have gone since.
                 is_beside = page.path is not None and page.path.parent.name == snapshot.AGENTS
@@ -428,10 +401,10 @@ class Recollection:
         page = self._page_of("profile", self.global_hc, PROFILE)
         aside = [Aside(path, "spelling") for path in self._spellings(self.global_hc, PROFILE)[1:]]
         also: list[Path] = []
-        for store in self._files:
+        for store in self._scopes.stores:
             if store is not self.global_hc:
                 aside += [Aside(path, "scope") for path in self._spellings(store, PROFILE)]
-        for store in reversed(self._files):
+        for store in reversed(self._scopes.stores):
             for each in self._beside(store, PROFILE):
                 if each.shown.strip():
                     also.append(each.aside.path)
@@ -465,7 +438,7 @@ class Recollection:
         words = {entry.fold for entry in known}
         pages = [
             (store.scope, each)
-            for store in reversed(self._files)
+            for store in reversed(self._scopes.stores)
             for each in self._beside(store, PROFILE)
         ]
         for scope, page in pages:
@@ -505,26 +478,21 @@ class Recollection:
         try:
             return read()
         except StoreError as error:
-            if self.pass_over is None:
-                raise
-            self.pass_over(error)
+            self._scopes.pass_over(error)
             return otherwise
 
     def _spellings(self, store: Hippocampus, name: str) -> list[Path]:
         return self._read(partial(store.files.spellings, name), [])
 
     def _shown(self, store: HippocampusProtocol, recall: Callable[[], list[Entry]]) -> list[Entry]:
-        nothing: list[Entry] = []
-        entries = self._read(recall, nothing)
-        if self.screen is None:
+        entries = self._scopes.if_readable(recall)
+        if not self._scopes.reviews:
             return entries
         # Where nobody can say what git brought, none of a scope is loaded, and all of the other.
-        return self._read(partial(self.screen.shown, store, entries), nothing)
+        return self._scopes.if_readable(lambda: self._scopes.pulled.shown(store, entries))
 
     def _page(self, store: Hippocampus, name: str, text: str) -> str:
-        if self.screen is None:
-            return text
-        return self._read(partial(self.screen.page, store, name, text), "")
+        return self._read(partial(self._scopes.usable_page, store, name, text), "")
 
 
 def _key(entry: Entry) -> tuple[str, str, str]:
