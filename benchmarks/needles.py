@@ -118,7 +118,7 @@ def _grow(conversation: Conversation, facts: Sequence[_Fact], dice: random.Rando
         with conversation.track.path.open("ab") as file:
             for seq, text in enumerate(texts[first : first + STEP], first):
                 file.write(_line(seq, text))
-        compaction = Compaction(conversation.track, write_without_model, estimate_tokens, LIMIT)
+        compaction = Compaction(conversation.track, write_without_model, LIMIT)
         compaction.run("incremental")
     return sum(map(estimate_tokens, texts))
 

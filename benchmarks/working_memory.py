@@ -24,7 +24,6 @@ from engramdown import Cortex
 from engramdown.consolidation.summaries import Request, Written
 from engramdown.conversation.conversation import Conversation
 from engramdown.conversation.summarize import Compaction
-from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import Episode, stamp_of, write_line
 
 __all__ = ["main"]
@@ -143,7 +142,7 @@ def _view(place: Path) -> Conversation:
 
 def _compaction(conversation: Conversation) -> Compaction:
     """Return a compaction without the limits and the ledger of models."""
-    return Compaction(conversation.track, _write, estimate_tokens, 60_000)
+    return Compaction(conversation.track, _write, 60_000)
 
 
 def _write(request: Request) -> Written:

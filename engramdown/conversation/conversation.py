@@ -8,20 +8,18 @@ runs at a time, and another one that is asked for meanwhile says so at once.
 from __future__ import annotations
 
 import warnings
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engramdown.clock import moment
 from engramdown.consolidation.summaries import Item, Pressure, fresh_tail, pressure, rests_until
 from engramdown.conversation.lookup import Lineage
 from engramdown.conversation.summarize import MODES, Compacted, Compaction, Mode, Write
-from engramdown.conversation.view import Count, Track
+from engramdown.conversation.view import Track
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.forks import Lock
 from engramdown.gate.scopes import Scopes
 from engramdown.models.ledger import Call
 from engramdown.storage.disk import named_errors
-from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.summary_log import Gist
 
 if TYPE_CHECKING:
@@ -54,11 +52,10 @@ class Conversation(Lineage):
         episodes: EpisodicMemory,
         notebooks: Notebooks,
         session: str,
-        count: Count = estimate_tokens,
     ) -> None:
         """Follow a session; see :meth:`engramdown.conversation.conversations.Conversations.get`."""
-        self.track = Track(episodes, session, count)
-        super().__init__(self.track, episodes, count)
+        self.track = Track(episodes, session)
+        super().__init__(self.track, episodes)
         self._scopes = scopes
         self._notebooks = notebooks
         self._busy = Lock()
@@ -153,7 +150,7 @@ class Conversation(Lineage):
         # Imported here: compactions are rarely tried first.
         from engramdown.conversation.summarize import DryTrack, pretend
 
-        track = DryTrack(self._episodes, self.session, self._count)
+        track = DryTrack(self._episodes, self.session)
         done = self._compaction(track, pretend, tail, budget, PASS_TOKENS).run(mode)
         gists = tuple(gist._replace(text="") for gist in done.gists)
         return done._replace(gists=gists, reload_required=False)
@@ -226,7 +223,7 @@ class Conversation(Lineage):
         newest = self._tail if tail is None else tail
         notes = self._notebooks.notes(self.session).read().text
         limit_or_none = limit if limit >= 0 else None
-        return Compaction(track, write, self._count, limit_or_none, newest, notes, most)
+        return Compaction(track, write, limit_or_none, newest, notes, most)
 
     def _with_model(self, asking: Asking | None) -> Write:
         from engramdown.consolidation.summaries import PROMPTS, write_summary
@@ -242,14 +239,14 @@ class Conversation(Lineage):
 
         def write(request: Request) -> Written:
             model = models[PROMPTS[request.form]]
-            return write_summary(request, model, templates, self._count)
+            return write_summary(request, model, templates)
 
         return write
 
     def _without_model(self) -> Write:
         from engramdown.consolidation.summaries import write_without_model
 
-        return partial(write_without_model, count=self._count)
+        return write_without_model
 
     @property
     def _tail(self) -> int:

@@ -12,11 +12,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
-from engramdown.conversation.view import ROLES, Count, Track
+from engramdown.conversation.view import ROLES, Track
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EpisodeNotFoundError, GistNotFoundError
 from engramdown.language.snippets import find, snippet, whole
 from engramdown.storage.disk import Disk
+from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import NUMBERED, Episode, Pointer, read_line
 from engramdown.transcripts.sessions import lines
 from engramdown.transcripts.summary_log import Gist, Source
@@ -116,11 +117,10 @@ class Expansion(NamedTuple):
 class Lineage:
     """The messages and summaries of one conversation."""
 
-    def __init__(self, track: Track, episodes: EpisodicMemory, count: Count) -> None:
-        """Search the conversation that ``track`` follows; ``count`` returns what a text costs."""
+    def __init__(self, track: Track, episodes: EpisodicMemory) -> None:
+        """Search the conversation that ``track`` follows."""
         self._track = track
         self._episodes = episodes
-        self._count = count
         self._disk = Disk()
 
     def grep(self, pattern: str, scope: Scope = "both", limit: int = GREP) -> list[Found]:
@@ -240,7 +240,7 @@ class Lineage:
             rest = item
             if offset:
                 text = item.text[offset:]
-                rest = item._replace(text=text, tokens=self._count(text), cut=True)
+                rest = item._replace(text=text, tokens=estimate_tokens(text), cut=True)
             if items and used + rest.tokens > room:
                 next_cursor = f"{depth}/{at}"
                 break
@@ -295,15 +295,16 @@ class Lineage:
             elif source in messages:
                 each = messages[source]
                 text = self._episodes.whole(each)
-                yield at, Expanded(source, each.role, each.ts, each.name, text, self._count(text))
+                cost = estimate_tokens(text)
+                yield at, Expanded(source, each.role, each.ts, each.name, text, cost)
 
     def _beginning(self, item: Expanded, room: int) -> Expanded:
         """Return as much of an item as there is room for, one character at least."""
         length = len(item.text)
-        while length > 1 and self._count(item.text[:length]) > room:
-            length = max(length * room // max(self._count(item.text[:length]), 1), 1)
+        while length > 1 and estimate_tokens(item.text[:length]) > room:
+            length = max(length * room // max(estimate_tokens(item.text[:length]), 1), 1)
         text = item.text[: whole(item.text, length) or length]
-        return item._replace(text=text, tokens=self._count(text), cut=True)
+        return item._replace(text=text, tokens=estimate_tokens(text), cut=True)
 
     def _read(self, is_wanted: Callable[[bytes], bool]) -> Iterator[Episode]:
         """Yield the messages whose lines are wanted and may be shown."""

@@ -21,10 +21,11 @@ from engramdown.clock import moment
 from engramdown.consolidation import summaries
 from engramdown.consolidation.extractive import SUMMARY, Part
 from engramdown.consolidation.summaries import Chunk, Item, Request, Written, fresh_tail
-from engramdown.conversation.view import Count, Track
+from engramdown.conversation.view import Track
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError
 from engramdown.storage.disk import Disk
+from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.summary_log import Form, Gist, GistLog, read_gist, write_gist
 from engramdown.transcripts.visibility import LOOKED_UP, repeats_memory
 
@@ -82,7 +83,6 @@ class Compaction:
     Attributes:
         track: The conversation.
         write: Writes one summary; four may be written at once.
-        count: Returns what a text costs.
         limit: What the view may cost, in tokens; above it, even two gists are condensed.
         tail: How many of the newest messages are left alone.
         notes: The assistant's notes for itself, or ``""``.
@@ -92,7 +92,6 @@ class Compaction:
 
     track: Track
     write: Write
-    count: Count
     limit: int | None
     tail: int = summaries.FRESH_TAIL
     notes: str = ""
@@ -180,7 +179,7 @@ class Compaction:
             gist._replace(
                 ts=moment(),
                 text=text.text,
-                tokens=self.count(text.text),
+                tokens=estimate_tokens(text.text),
                 level=text.level,
                 model=text.model,
                 # Rules look at the parts only.
@@ -296,9 +295,9 @@ class _Kept(GistLog):
 class DryTrack(Track):
     """The view of a conversation, with summaries that are nowhere else."""
 
-    def __init__(self, episodes: EpisodicMemory, session: str, count: Count) -> None:
+    def __init__(self, episodes: EpisodicMemory, session: str) -> None:
         """Follow a session as :class:`Track` does."""
-        super().__init__(episodes, session, count)
+        super().__init__(episodes, session)
         self.log: _Kept = _Kept(episodes.folder.parent, Disk(), episodes.recorder.lock)
 
     def refresh(self) -> None:

@@ -62,7 +62,6 @@ class Track:
         self,
         episodes: EpisodicMemory,
         session: str,
-        count: Count = estimate_tokens,
         disk: Disk | None = None,
     ) -> None:
         """Follow a session; nothing is read yet.
@@ -70,7 +69,6 @@ class Track:
         Args:
             episodes: The transcripts.
             session: The id of the session.
-            count: Returns what a text costs.
             disk: The system calls.
 
         Raises:
@@ -81,7 +79,6 @@ class Track:
         self.log = GistLog(episodes.folder.parent, self._disk, episodes.recorder.lock)
         self._episodes = episodes
         self.path = episodes.folder / f"{session}{SUFFIX}"
-        self._count = count
         self.guard = RLock()
         self._clear()
 
@@ -106,7 +103,7 @@ class Track:
                     items.append(said_item(self._said[source], is_over=is_over))
                     continue
                 if source not in self._shown:
-                    item = gist_item(self.session, self.fold.gists[source], self._count)
+                    item = gist_item(self.session, self.fold.gists[source])
                     self._shown[source] = item
                 items.append(self._shown[source])
             return items
@@ -220,7 +217,7 @@ class Track:
     def _take(self, episode: Episode) -> None:
         """Keep a message of the view in memory."""
         seq = episode.seq
-        self._said[seq] = said(self.session, episode, self._episodes.whole, self._count)
+        self._said[seq] = said(self.session, episode, self._episodes.whole)
         if episode.role == "user":
             self._newest_user = max(seq, self._newest_user)
 
@@ -273,9 +270,6 @@ LARGE: Final = 2_000
 # The roles of messages; other lines are about the conversation.
 ROLES: Final = frozenset({"user", "assistant", "system", "tool_call", "tool_result", "scratchpad"})
 
-# Returns how many tokens a text costs; never more for a joined text than for its parts.
-Count = Callable[[str], int]
-
 # About how many tokens a provider adds to each message.
 FRAME: Final = 4
 
@@ -296,20 +290,20 @@ class Said(NamedTuple):
     brief: int
 
 
-def said(session: str, episode: Episode, whole: Callable[[Episode], str], count: Count) -> Said:
+def said(session: str, episode: Episode, whole: Callable[[Episode], str]) -> Said:
     """Return the message of a line.
 
     Args:
         session: The id of the session.
         episode: The line.
         whole: Returns the whole text of a line that shows only a part.
-        count: Returns what a text costs.
     """
     text = whole(episode) if episode.payload else episode.text
-    cost = FRAME + count(text) + (count(episode.name) if episode.name else 0)
+    name = estimate_tokens(episode.name)
+    cost = FRAME + estimate_tokens(text) + name
     if episode.role != "tool_result" or cost - FRAME <= LARGE:
         return Said(episode, text, cost, cost)
-    brief = FRAME + count(placeholder(session, episode, cost)) + count(episode.name)
+    brief = FRAME + estimate_tokens(placeholder(session, episode, cost)) + name
     return Said(episode, episode.text, cost, min(brief, cost))
 
 
@@ -336,9 +330,9 @@ def said_item(message: Said, *, is_over: bool) -> Item:
     return Item(episode.seq, brief if is_over else tokens, episode.role, episode.name, episode.call)
 
 
-def gist_item(session: str, gist: Gist, count: Count) -> Item:
+def gist_item(session: str, gist: Gist) -> Item:
     """Return a gist as an item of the view."""
-    cost = FRAME + count(format_summary(gist, session))
+    cost = FRAME + estimate_tokens(format_summary(gist, session))
     return Item(gist.id, cost, gist.form, depth=gist.depth)
 
 

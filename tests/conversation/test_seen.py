@@ -9,7 +9,6 @@ from engramdown.consolidation.summaries import Item
 from engramdown.conversation.prompt import Seen
 from engramdown.conversation.rendering import strays
 from engramdown.conversation.view import ROLES, gist_item, said, said_item
-from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.summary_log import Fold, Gist
 
@@ -27,14 +26,12 @@ def _seen(episodes: list[Episode], *gists: Gist) -> Seen:
         fold.add(episode.seq)
     for gist in gists:
         fold.apply(gist)
-    messages = {
-        each.seq: said("s1", each, lambda one: one.text, estimate_tokens) for each in episodes
-    }
+    messages = {each.seq: said("s1", each, lambda one: one.text) for each in episodes}
     newest = max((each.seq for each in episodes if each.role == "user"), default=-1)
     items = [
         said_item(messages[source], is_over=source < newest)
         if isinstance(source, int)
-        else gist_item("s1", fold.gists[source], estimate_tokens)
+        else gist_item("s1", fold.gists[source])
         for source in fold
     ]
     return Seen("s1", items, messages, fold.gists)

@@ -20,7 +20,6 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
-from engramdown.tokens import estimate_tokens
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount, mounted
 from tests.crash.power_cut import cut_everywhere
@@ -54,7 +53,7 @@ def compact(mount: Mount, dice: random.Random, disk: Disk | None = None) -> Ackn
             said += 1
             if memory.log(_SESSION, "user", f"said {said}") is None:
                 raise RuntimeError(str(memory.trouble))
-        done = Compaction(track, _quote, estimate_tokens, None, tail=_TAIL).run("incremental")
+        done = Compaction(track, _quote, None, tail=_TAIL).run("incremental")
         known |= {gist.id: len(mount.volume.log) for gist in done.gists}
     memory.close()
     return known
@@ -79,7 +78,7 @@ def _judge(mount: Mount, image: Image, wanted: frozenset[str]) -> str:
             memory.log(_SESSION, "user", f"said afterwards {again}")
         wrong = wrong or _wrong(memory, wanted)
         track = Track(memory, _SESSION)
-        Compaction(track, _quote, estimate_tokens, None, tail=_TAIL).run("full")
+        Compaction(track, _quote, None, tail=_TAIL).run("full")
         return wrong or _wrong(memory, wanted)
     except (EngramdownError, OSError) as error:
         return f"cannot be read or compacted: {error!r}"

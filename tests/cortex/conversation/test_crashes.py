@@ -14,7 +14,6 @@ from engramdown.conversation.summarize import Compacted, Compaction
 from engramdown.conversation.view import Track
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.storage.disk import Disk
-from engramdown.tokens import estimate_tokens
 from tests.episodes.test_kills import DyingDisk, FailingDisk
 
 SESSION: Final = "20260301-101500-4f2a"
@@ -31,7 +30,7 @@ def spoken(root: Path) -> EpisodicMemory:
 
 def compact(root: Path, disk: Disk, tail: int = 4) -> Compacted:
     track = Track(EpisodicMemory(root, disk=disk), SESSION, disk=disk)
-    return Compaction(track, quote, estimate_tokens, None, tail=tail).run("incremental")
+    return Compaction(track, quote, None, tail=tail).run("incremental")
 
 
 def quote(request: Request) -> Written:
