@@ -40,6 +40,7 @@ _MOST_CLAUSES: Final = 8
 _MOST_SENTENCES: Final = 40
 _MOST_NOTES: Final = 5_000  # of one page; to read them takes some seconds
 _CODE_INDENT: Final = 4
+_NO_STATEMENT: Final = "is contents, history or work to do"
 _WRAPPED: Final = 60  # a line that is shorter was not wrapped by a program
 
 
@@ -129,7 +130,10 @@ def read_notes(text: str, *, by_line: bool = False) -> Page:
         else:
             made = [_note(piece, each) for each in _parts(piece)]
             # A sentence of others may be struck through, or a mark.
-            notes += [each for each in made if re.search(r"\w", each.bare)]
+            said = [each for each in made if re.search(r"\w", each.bare)]
+            notes += [each for each in said if not _begins("TODO", each.bare)]
+            if any(_begins("TODO", each.bare) for each in said):
+                walker.passed.append(Omission(piece.line, _NO_STATEMENT))
     return Page(tuple(notes), tuple(sorted(walker.passed)), front)
 
 
@@ -560,8 +564,7 @@ def _refusal(piece: _Piece) -> str:
             map(is_encodable, [text, *(each.text for each in piece.above)])
         ),
         "only introduces what follows": piece.shape == "lead" or is_label,
-        "is contents, history or work to do": "skipped"
-        in [_tells(each)[0] for _, each in piece.titles],
+        _NO_STATEMENT: "skipped" in [_tells(each)[0] for _, each in piece.titles],
         "is struck through": is_struck,
         "only links": is_link,
         "is about the file itself": is_stamp,

@@ -114,6 +114,12 @@ def test_what_a_file_says(text: str, expected: list[str]) -> None:
         pytest.param(
             "<!-- engramdown:begin -->\n- yyy", "a comment", ["yyy"], id="ours-never-closed"
         ),
+        pytest.param(
+            "It is slow.\n**TODO:** mend it\n\n- TODO marks need a ticket",
+            "is contents, history or work to do",
+            ["It is slow.", "TODO marks need a ticket"],
+            id="work-to-do",
+        ),
         pytest.param("Words:\n\nmore", "only introduces what follows", ["more"], id="leads"),
         pytest.param(
             "@docs/x.md\n- yyy",
@@ -184,6 +190,7 @@ def test_front_matter(text: str, globs: tuple[str, ...]) -> None:
         ("## Never\n- Avoid tabs", "never", "Tabs"),
         ("## Things to avoid\n- Default exports", "never", "Default exports"),
         ("## Nicht anfassen\n- `gen/`", "never", "Nicht anfassen: `gen/`"),
+        ("## Was wir nicht wollen\n- Klassenbasierte Views", "never", "Klassenbasierte Views"),
         ("## Nicht anfassen\n- Statt `a` immer `b` nehmen", "always", "Statt `a` immer `b` nehmen"),
         ("## Do not\n\nThe folder is generated.", "lesson", "The folder is generated."),
         ("## Code style\n- Two spaces", "always", "Two spaces"),
