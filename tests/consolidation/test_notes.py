@@ -115,7 +115,7 @@ def test_what_a_file_says(text: str, expected: list[str]) -> None:
             "<!-- engramdown:begin -->\n- yyy", "a comment", ["yyy"], id="ours-never-closed"
         ),
         pytest.param(
-            "It is slow.\n**TODO:** mend it\n\n- TODO marks need a ticket",
+            "It is slow.\n**TODO:** mend it by Friday\n\n- TODO marks need a ticket",
             "is contents, history or work to do",
             ["It is slow.", "TODO marks need a ticket"],
             id="work-to-do",
