@@ -6,7 +6,6 @@ loaded when they are called, so that a hook starts fast.
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 import click
@@ -19,6 +18,7 @@ from engramdown.cli.process import Place
 from engramdown.cli.views import counted
 from engramdown.episodes import Said
 from engramdown.errors import StoreError
+from engramdown.language import json_object
 from engramdown.transcripts import check_session_id
 
 # Where each command is, and what it does; no module is loaded to list them.
@@ -217,11 +217,8 @@ def ingest(place: Place, /, *, session: str | None, scope: str | None, **_: obje
 
 
 def _message(at: int, text: str) -> dict[str, Any]:
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        message = None
-    if isinstance(message, dict):
+    message = json_object(text)
+    if message is not None:
         return message
     form = "write one message a line, with id, role and text"
     raise RefusalError(f"line {at} is not a JSON object; {form}")

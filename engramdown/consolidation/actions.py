@@ -8,12 +8,12 @@ conversation went on without it; otherwise it may still run, and is left out.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
+from engramdown.language.untrusted import json_object
 from engramdown.lazy import compiled
 from engramdown.transcripts.episode import Episode
 
@@ -185,11 +185,7 @@ def arguments_of(given: str) -> dict[str, Any]:
     """
     if len(given) > _LONGEST_JSON or not given.lstrip().startswith("{"):
         return {}
-    try:
-        value = json.loads(given)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return json_object(given) or {}
 
 
 def last_line(text: str) -> str:

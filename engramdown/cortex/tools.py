@@ -13,7 +13,6 @@ or redacted.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -37,7 +36,7 @@ from engramdown.context.search import (
 from engramdown.conversation.conversations import words_of
 from engramdown.engram import Engram, Kind, Scope
 from engramdown.hippocampus.store import REFUSED
-from engramdown.language.untrusted import brief_json, inert
+from engramdown.language.untrusted import brief_json, inert, json_object
 from engramdown.lazy import texts
 from engramdown.transcripts.episode import Pointer
 
@@ -122,13 +121,8 @@ def read_arguments(arguments: object, wanted: type[A]) -> tuple[A | None, list[s
     >>> read_arguments({"limit": "many"}, Search)
     (None, ['"limit" is "many"; it must be a whole number'])
     """
-    found = arguments
-    if isinstance(arguments, str):
-        try:
-            found = json.loads(arguments or "{}")
-        except (ValueError, RecursionError):
-            found = arguments
-    found = {} if found is None else found
+    found = {} if arguments in (None, "", "null") else arguments
+    found = json_object(found) if isinstance(found, str) else found
     if not isinstance(found, Mapping):
         return None, [f"the arguments are {brief_json(arguments)}; give a JSON object"]
     given = {str(key): value for key, value in found.items() if value is not None}

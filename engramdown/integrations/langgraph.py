@@ -31,7 +31,7 @@ from engramdown.gate import KEY, FileQueue, Namespace, Pending, Place, home_of, 
 from engramdown.hippocampus import Draft, Entry, Revision
 from engramdown.integrations.external_session import ask_user, in_thread, lock_of, store_with_files
 from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, kind_in
-from engramdown.language import one_line
+from engramdown.language import json_object, one_line
 from engramdown.markdown import Block, Document, Metadata
 from engramdown.recall import MemoryIndex
 from engramdown.secrets import find_secrets, redact
@@ -638,11 +638,8 @@ def _words_in(value: Value, depth: int = 1) -> tuple[str, ...] | None:
 
 
 def _object(text: str) -> Value | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) and not _is_deep(value) else None
+    value = json_object(text)
+    return None if value is None or _is_deep(value) else value
 
 
 def _compact(value: Mapping[str, Any]) -> str:

@@ -22,7 +22,6 @@ model can only add to what a person wrote there, in every mode.
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,7 +52,15 @@ from engramdown.kinds import (
     kind_in,
     topic_of,
 )
-from engramdown.language import brief_json, bullet, heading, inert, paragraphs, similarity_of
+from engramdown.language import (
+    brief_json,
+    bullet,
+    heading,
+    inert,
+    json_object,
+    paragraphs,
+    similarity_of,
+)
 from engramdown.markdown import Document, Placed, parse, written
 from engramdown.storage import Disk, one_call
 from engramdown.transcripts import is_session_id
@@ -118,10 +125,7 @@ def command_from(arguments: object) -> Command:
     >>> command_from({"command": "view", "path": "/memories"}).path
     '/memories'
     """
-    data = arguments
-    if isinstance(arguments, str):
-        with contextlib.suppress(ValueError, RecursionError):
-            data = json.loads(arguments)
+    data = json_object(arguments) if isinstance(arguments, str) else arguments
     if not isinstance(data, Mapping):
         raise Refused(f"Give an object with `command` and `path`, not {brief_json(arguments)}.")
     name = data.get("command")

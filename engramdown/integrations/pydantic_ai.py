@@ -11,7 +11,6 @@ if it is too deep. A message that somebody made unreadable does not hide the oth
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
@@ -37,6 +36,7 @@ from engramdown.integrations.external_session import (
     readable,
     title_of,
 )
+from engramdown.language import json_object
 from engramdown.transcripts import Episode, safe_str, session_of
 
 try:
@@ -360,11 +360,8 @@ class _Anything:
 
     def validate_json(self, input: str | bytes | bytearray, **_: object) -> dict[str, Any]:  # noqa: A002 - as pydantic has it
         """Return arguments given as JSON."""
-        try:
-            arguments = json.loads(input)
-        except (ValueError, RecursionError):
-            arguments = None
-        return arguments if isinstance(arguments, dict) else {_RAW: str(input)}
+        arguments = json_object(input)
+        return {_RAW: str(input)} if arguments is None else arguments
 
     def validate_python(self, input: object, **_: object) -> dict[str, Any]:  # noqa: A002 - as pydantic has it
         """Return arguments given as values."""

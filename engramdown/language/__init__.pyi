@@ -9,6 +9,7 @@ from engramdown.language.untrusted import brief_json as brief_json
 from engramdown.language.untrusted import bullet as bullet
 from engramdown.language.untrusted import heading as heading
 from engramdown.language.untrusted import inert as inert
+from engramdown.language.untrusted import json_object as json_object
 from engramdown.language.untrusted import one_line as one_line
 from engramdown.language.untrusted import paragraphs as paragraphs
 from engramdown.language.words import STOP_WORDS as STOP_WORDS

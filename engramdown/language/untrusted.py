@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from engramdown.language.characters import visible
 
@@ -123,6 +123,19 @@ def _around_comments(text: str) -> Iterator[tuple[str, str]]:
             return
         yield text[at:start], text[start : end + 3]
         at = end + 3
+
+
+def json_object(text: str | bytes | bytearray) -> dict[str, Any] | None:
+    """Return the JSON object that a text of somebody else's is, or ``None``.
+
+    >>> json_object('{"code": "1/0"}'), json_object("[1]"), json_object("[" * 100_000)
+    ({'code': '1/0'}, None, None)
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def brief_json(value: object) -> str:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.integrations.chat.endpoint import Heard, Reply, ToolCall
+from engramdown.language import json_object
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -260,11 +261,8 @@ class Chat:
 
 def _given(arguments: str) -> object:
     """Return arguments as an object, or unchanged if they are not one."""
-    try:
-        value = json.loads(arguments) if arguments.strip() else {}
-    except (ValueError, RecursionError):
-        return arguments
-    return value if isinstance(value, dict) else arguments
+    value = json_object(arguments) if arguments.strip() else {}
+    return arguments if value is None else value
 
 
 def _fitting(said: Sequence[dict[str, Any]], room: int) -> list[dict[str, Any]]:
