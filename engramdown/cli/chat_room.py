@@ -31,6 +31,7 @@ from engramdown.cli.process import complain, handling
 from engramdown.cli.review import Walk
 from engramdown.cli.views import counted, hit_lines
 from engramdown.errors import EngramdownError
+from engramdown.lazy import texts
 
 if TYPE_CHECKING:
     from engramdown.cli.process import Place
@@ -50,18 +51,6 @@ _COMPACT: Final = ("log", "compact", "--tail", "4")
 _PROMPT: Final = "> "
 _GOES_ON: Final = "… "
 _STOPPED: Final = "Stopped; the conversation goes on."
-_HELP: Final = (
-    ("/memory", "what the model sees of memory, where it is kept, and what it costs"),
-    ("/review", "decide on what waits in pending.md"),
-    ("/remember", "remember something: /remember Always use uv"),
-    ("/recall", "search memory: /recall package manager"),
-    ("/forget", "retire a memory by its id"),
-    ("/undo", "reverse the last change of memory"),
-    ("/compact", "summarise the older part of this conversation; with --without-model by rules"),
-    ("/sleep", "learn from finished sessions, and tidy memory"),
-    ("/help", "this list"),
-    ("/quit", "end the conversation; Ctrl-D and Ctrl-C do, too"),
-)
 
 
 @dataclass
@@ -237,7 +226,7 @@ class Room:
         own = name.removeprefix("/")
         if own == "help":
             more = "A line that ends with \\ goes on below; what is pasted is one message."
-            output.show([*table(_HELP, ("strong",)), line((more, "dim"))])
+            output.show([*table([*texts(__file__).items()], ("strong",)), line((more, "dim"))])
         elif own == "memory":
             output.show(self._memory_lines())
         elif own in _OURS or own == "compact":

@@ -29,6 +29,7 @@ from engramdown.git import VERBS, Commit, State, compare, words
 from engramdown.git import Change as GitChange
 from engramdown.git import Place as GitPlace
 from engramdown.hippocampus import ERRANDS, Change, Step, by_prefix
+from engramdown.lazy import texts
 
 if TYPE_CHECKING:
     from engramdown import Proposal
@@ -36,34 +37,9 @@ if TYPE_CHECKING:
     from engramdown.storage import Used
 
 _MOST_CHANGES: Final = 12
-_BASES: Final = {
-    "told": "said so",
-    "observed": "saw it",
-    "inferred": "inferred it",
-    "verified": "said so, and a person confirmed it",
-}
+# The words of this module, by what they are about and a code.
+_WORDS: Final = texts(__file__)
 _CLONED: Final = ("found", "git had it already")
-_OPS: Final = {
-    "accept": "accepted a proposal",
-    "compact": "compacted memory",
-    "decline": "declined a proposal",
-    "edit": "edited the file",
-    "encode": "remembered",
-    "erase": "erased for good",
-    "forget": "forgot",
-    "found": "brought the file",
-    "init": "set this up",
-    "late": "edited the file some time before",
-    "meanwhile": "edited the file while a memory was written",
-    "migrate": "brought in older notes",
-    "notice": "took in what follows from a hand edit",
-    "propose": "proposed",
-    "restore": "restored",
-    "rewrite": "mended the file",
-    "sleep": "learned from a session",
-    "undo": "undid",
-    "update": "changed",
-}
 # The verbs of changes that are shown in other words.
 _VERB_NAMES: Final = {"noted": "marked", "withdrawn": "no longer proposed"}
 _NOTES: Final = {"origin": "learned in", "ts": "dated", "comments": "private comments"}
@@ -212,7 +188,7 @@ def _title(step: Step) -> str:
     who = views.BY_NAMES.get(step.by, step.by)
     # An apposition ends with a comma, too.
     who = f"{who[:1].upper()}{who[1:]}{',' if ',' in who else ''}"
-    return f"{who} {_OPS.get(step.op, step.op)}{what}"
+    return f"{who} {_WORDS.get(f'step {step.op}', step.op)}{what}"
 
 
 def _deed(step: Step) -> str:
@@ -320,7 +296,7 @@ def whence(source: str, basis: str, origin: str) -> str:
     """Say who a memory is from and how it is known."""
     who = views.BY_NAMES[source].capitalize()
     learned = f", in {origin}" if origin else ""
-    return f"{who} {_BASES[basis]}{learned}."
+    return f"{who} {_WORDS[f'basis {basis}']}{learned}."
 
 
 def waits_in(proposal: Proposal) -> str:

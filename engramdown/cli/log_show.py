@@ -26,6 +26,7 @@ from engramdown.cli.process import Place
 from engramdown.cli.views import counted
 from engramdown.clock import local
 from engramdown.language import on_screen
+from engramdown.lazy import texts
 from engramdown.transcripts import (
     MOST,
     Episode,
@@ -60,23 +61,9 @@ _UNKNOWN: Final = "-"
 _NO_REASON: Final = "(no reason given)"
 _LIST_HEAD: Final = ("session", "began", "lasted", "turns", "episodes", "end")
 _TOOLS_HEAD: Final = ("tool", "calls", "failed", "mean ms", "longest")
+# The words of this module, by what they are about and a code.
+_WORDS: Final = texts(__file__)
 _STYLES: Final = {"user": "good", "assistant": "where", "event": "dim"}
-# Names of roles, where they differ from the role.
-_SPEAKERS: Final = {
-    "tool_result": "result",
-    "memory_read": "memory shown",
-    "memory_write": "memory written",
-    "event": "note",
-}
-_EVENTS: Final = {
-    "start": "the session begins",
-    "end": "the session ends",
-    "archive": "marked as archived",
-    "exclude": "left out of recall",
-    "include": "recalled again",
-    "redact": "text taken out",
-    "lost": "episodes are missing here",
-}
 
 
 # ---- the list ----
@@ -449,7 +436,7 @@ def fact_lines(facts: Iterable[tuple[str, str]]) -> list[Line]:
 
 def speaks(role: str, name: str) -> str:
     """Say who or what speaks, by a role and a name, which may be empty."""
-    speaker = _SPEAKERS.get(role, role.replace("_", " "))
+    speaker = _WORDS.get(f"speaker {role}", role.replace("_", " "))
     if role in ("user", "assistant", "system") and name:
         return f"{name} ({speaker})"
     return f"{speaker} {name}".rstrip()
@@ -482,7 +469,7 @@ def _text_of(episode: Episode) -> str:
     """Return the text of an episode, or the name and the fields of an event."""
     if episode.role != "event":
         return episode.text
-    name, fields = _EVENTS.get(episode.event, episode.event), _fields(episode.more)
+    name, fields = _WORDS.get(f"event {episode.event}", episode.event), _fields(episode.more)
     return f"{name} ({fields})" if fields else name
 
 

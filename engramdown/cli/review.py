@@ -23,6 +23,7 @@ from engramdown.cli.process import Place
 from engramdown.cli.views import beside, place, proposal_data, receipt_data
 from engramdown.errors import EngramdownError
 from engramdown.gate import Answer
+from engramdown.lazy import texts
 
 if TYPE_CHECKING:
     from engramdown.gate import Arrival
@@ -38,44 +39,9 @@ _STYLES: Final = {
     "forgotten": "good",
     "failed": "bad",
 }
-_KEY_WORDS: Final = {
-    "a": "accept",
-    "A": "accept all of this kind",
-    "e": "edit",
-    "d": "decline",
-    "s": "skip",
-    "q": "stop",
-}
-_ACCEPT: Final = {
-    "encode": "it is remembered",
-    "replace": "it takes the place of what is marked -",
-    "forget": "it is forgotten; `engramdown restore` brings it back",
-    "drop": "it is retired; `engramdown restore` brings it back",
-    "expire": "it is retired; `engramdown restore` brings it back",
-    "supersede": "it is retired; `engramdown restore` brings it back",
-    "merge": "one memory, marked +, takes the place of those marked -",
-    "move": "it is moved, and stays a memory",
-    "skill": "it is written as a skill",
-    "load": "a model sees it from now on",
-}
-_DECLINE: Final = {
-    "encode": "it is not proposed again, re-worded or not",
-    "replace": "the memory there stays, and this is not proposed again",
-    "forget": "it stays a memory",
-    "skill": "it is not proposed again",
-    "load": "no model sees it; the file stays as it is",
-}
+# The words of this module, by what they are about and a code.
+_WORDS: Final = texts(__file__)
 _STAYS: Final = "all stays as it is, and this is not proposed again"
-_KINDS: Final = {
-    "forget": "to forget something",
-    "drop": "to retire a duplicate",
-    "expire": "to retire what expired",
-    "supersede": "to retire what is replaced",
-    "merge": "to make one memory of several",
-    "move": "to move something to another topic",
-    "skill": "for a skill",
-    "page": "about a page that came with git",
-}
 _NOTHING: Final = "Nothing is waiting."
 
 
@@ -246,7 +212,7 @@ class Walk:
             while then == "same":
                 click.echo(_keys(proposal, output.width()), nl=False)
                 key = self._key()
-                click.echo(_KEY_WORDS.get("q" if key in _STOP else key, ""))
+                click.echo(_WORDS.get(f"key {'q' if key in _STOP else key}", ""))
                 then = self._answers.get(key, self._explain)(proposal)
             if then == "stop":
                 break
@@ -286,12 +252,13 @@ class Walk:
     def _explain(self, proposal: Proposal) -> _Then:
         """Explain what each key does to this proposal."""
         kind = _kind(proposal)
+        alike = _WORDS.get(f"kind {kind}", f"of the kind {kind}")
         help_lines = [
-            f"a  accept: {_ACCEPT[proposal.op]}",
+            f"a  accept: {_WORDS[f'accept {proposal.op}']}",
             "e  edit: change the text in your editor, then accept it",
-            f"d  decline: {_DECLINE.get(proposal.op, _STAYS)}",
+            f"d  decline: {_WORDS.get(f'decline {proposal.op}', _STAYS)}",
             "s  skip: it keeps waiting",
-            f"A  accept this and every later proposal {_KINDS.get(kind, f'of the kind {kind}')}",
+            f"A  accept this and every later proposal {alike}",
             "q  stop: what is decided stays decided, the rest keeps waiting",
         ]
         if not _has_words(proposal):

@@ -27,6 +27,7 @@ from engramdown.gate import Said, Taught, Why
 from engramdown.hippocampus import Archived, meant
 from engramdown.kinds import PENDING, PROFILE, SOUL
 from engramdown.language import visible
+from engramdown.lazy import texts
 from engramdown.markdown import is_address
 
 if TYPE_CHECKING:
@@ -38,30 +39,9 @@ if TYPE_CHECKING:
 _SHOWN: Final = 300
 _WHO: Final = {"soul": "the assistant is", "profile": "you are"}
 _NEXT: Final = {"soul": "", "profile": ', or begin with `engramdown remember "My name is ..."`'}
-_WHY: Final = {
-    "spelling": "another file of that name is",
-    "empty": "it is empty",
-    "waits": "it came with git and waits for `engramdown review`",
-    "unreadable": "it cannot be read, or is a link that leaves the project",
-}
+# The words of this module, by what they are about and a code.
+_WORDS: Final = texts(__file__)
 _SCOPE: Final = {"soul": "the project's comes first", "profile": "a project has no profile"}
-# Why there is no line, by its code.
-_PROBLEMS: Final[Mapping[str, str]] = {
-    "no-session": "This transcript is not here: it was purged, or is on another machine.",
-    "no-line": "The transcript is here, but has no line of this number.",
-    "unreadable": "The transcript cannot be read; `engramdown doctor` says why.",
-}
-# What became of the lines that a memory cites.
-_STATES: Final = {
-    "holds": "still says the same",
-    "changed": "has changed since",
-    "missing": "is no file that can be read inside the project",
-}
-# Why a line is not shown, by its code.
-_HIDDEN: Final[Mapping[str, str]] = {
-    "redacted": "(redacted)",
-    "excluded": "(excluded from memory; `engramdown log show` shows it)",
-}
 
 
 # ---- the list ----
@@ -246,7 +226,7 @@ def _page_lines(page: Page) -> Iterator[Line]:
     if page.aside:
         yield line()
     for file in page.aside:
-        why_not = _SCOPE[page.name] if file.why == "scope" else _WHY[file.why]
+        why_not = _SCOPE[page.name] if file.why == "scope" else _WORDS[f"unused {file.why}"]
         yield whole((f"not used: {file.path} ({why_not})", "warn"))
 
 
@@ -318,7 +298,7 @@ def _facts(known: Why, engram: Engram | Entry) -> Iterator[str]:
     elif not known.steps:
         yield "The journal has no step about it: it came with the file."
     for cited, state in known.cites:
-        yield f"It cites {cited.partition('@')[0]}, which {_STATES[state]}."
+        yield f"It cites {cited.partition('@')[0]}, which {_WORDS[f'state {state}']}."
     if isinstance(found, Entry):
         shown, recalled = said.uses("shown", known.shown), said.uses("recalled", known.recalled)
         yield f"It was {shown} and {recalled}."
@@ -339,7 +319,7 @@ def _taught_lines(taught: Taught) -> Iterator[Line]:
     yield line()
     yield line((f"Learned in {taught.pointer}{source}", "strong"))
     if taught.said is None:
-        yield line((_PROBLEMS[taught.problem], "warn"), indent=2)
+        yield line((_WORDS[f"problem {taught.problem}"], "warn"), indent=2)
         return
     for each in (*taught.before, taught.said, *taught.after):
         yield from _said_lines(taught.pointer.session, each, marked=each is taught.said)
@@ -356,7 +336,7 @@ def _said_lines(session: str, each: Said, *, marked: bool) -> Iterator[Line]:
         hang=4,
     )
     if each.hidden:
-        yield line((_HIDDEN[each.hidden], "warn"), indent=4)
+        yield line((_WORDS[f"hidden {each.hidden}"], "warn"), indent=4)
     elif marked:
         yield line(episode.text.rstrip("\n"), indent=4)
         yield from log_show.cut_lines(episode, session, indent=4)

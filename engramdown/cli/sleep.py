@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import FrameType
@@ -37,10 +37,11 @@ from engramdown.clock import local
 from engramdown.engram import Scope
 from engramdown.hippocampus import REFUSED as NO_GLOBAL
 from engramdown.language import visible
+from engramdown.lazy import texts
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.consolidation import Name, Operation, Row, Ruling
+    from engramdown.consolidation import Operation, Row, Ruling
     from engramdown.gate import CompactionReceipt, Prepared, Receipt
     from engramdown.sleep import Deed, JobReport, SleepSummary, WorkSummary
 
@@ -49,34 +50,8 @@ NOTHING: Final = "nothing is due"
 NOTHING_ELSE: Final = "nothing else is due"
 WAS_STOPPED: Final = "stopped; the next `engramdown sleep` goes on there"
 STOPPING: Final = "stopping after this step; Ctrl-C again stops at once"
-_JOBS: Final = {
-    "statements": "what you stated, what a failure taught",
-    "mistakes": "what went wrong",
-    "replay": "what was done",
-    "identity": "facts about you",
-    "cerebellum": "what turned out differently",
-    "skill": "procedures",
-    "compaction": "compaction",
-    "facts": "facts in conversations",
-}
-_BECAME: Final = {
-    "applied": "applied",
-    "encoded": "remembered",
-    "merged": "known already",
-    "queued": "waiting in pending.md",
-    "discarded": "left out",
-    "forgotten": "forgotten",
-    "failed": "failed",
-    "refused": "left as it is",
-    "passed over": "passed over, as it was changed meanwhile",
-}
-_OPERATIONS: Final[Mapping[Name, str]] = {
-    "drop": "archived as duplicates",
-    "merge": "merged",
-    "supersede": "archived as replaced",
-    "move": "moved to another topic",
-    "expire": "archived as expired",
-}
+# The words of this module, by what they are about and a code.
+_WORDS: Final = texts(__file__)
 _HINTS: Final = {"no model is set": " (`model` under [consolidation] in the global config.toml)"}
 _MOST_LEARNED: Final = 20
 # Of each thing that a worker does: its noun, what was done, what would be done, and the style.
@@ -157,7 +132,7 @@ def _waiting_lines(reports: Iterable[JobReport]) -> Iterator[Line]:
         if each.skipped:
             what = "crowded files" if each.job == "compaction" else counted(each.left, "session")
             waiting = by_reason.setdefault((each.skipped, each.waits), [])
-            waiting.append(f"{_JOBS[each.job]} ({what})")
+            waiting.append(f"{_WORDS[f'job {each.job}']} ({what})")
     for (reason, waits), jobs in by_reason.items():
         hint = _HINTS.get(reason, "")
         text = f"left for later, as {reason}{hint}: {', '.join(dict.fromkeys(jobs))}"
@@ -165,7 +140,7 @@ def _waiting_lines(reports: Iterable[JobReport]) -> Iterator[Line]:
 
 
 def _job_lines(report: JobReport) -> Iterator[Line]:
-    did, job = _job_did(report), _JOBS[report.job]
+    did, job = _job_did(report), _WORDS[f"job {report.job}"]
     if did:
         name = f"{job} ({views.SCOPE_NAMES[report.scope]})"
         yield line((name, "strong"), f": {did}", hang=2)
@@ -177,10 +152,10 @@ def _job_lines(report: JobReport) -> Iterator[Line]:
 
 def _job_did(report: JobReport) -> str:
     """Say what a job did, or ``""`` if it found nothing to do."""
-    actions = [_BECAME[each.action] for each in report.receipts]
+    actions = [_WORDS[f"became {each.action}"] for each in report.receipts]
     for each in report.compacted:
         applied = each.operation if each.action == "applied" else None
-        actions.append(_OPERATIONS[applied.name] if applied else _BECAME[each.action])
+        actions.append(_WORDS[f"operation {applied.name}" if applied else f"became {each.action}"])
     counts = _counts(actions)
     if report.job == "compaction":
         return counts
@@ -195,7 +170,7 @@ def _learned(receipts: Sequence[Receipt]) -> Iterator[str]:
     """Name the first of what is new, and say which facts are kept in another scope."""
     new = [each for each in receipts if each.action in ("encoded", "queued")]
     for each in new[:_MOST_LEARNED]:
-        yield f"{_BECAME[each.action]}: {' '.join(each.engram.text.split())}"
+        yield f"{_WORDS[f'became {each.action}']}: {' '.join(each.engram.text.split())}"
     if new[_MOST_LEARNED:]:
         yield f"… and {len(new) - _MOST_LEARNED:,} more; `engramdown history` shows them"
     if any(NO_GLOBAL in each.reason for each in receipts):
@@ -387,7 +362,7 @@ def _deed_lines(deed: Deed) -> Iterator[Line]:
     if deed.what == "card":
         came = deed.text
     elif deed.what == "facts" and deed.outcome == "done":
-        became = _counts(_BECAME[each.action] for each in deed.receipts)
+        became = _counts(_WORDS[f"became {each.action}"] for each in deed.receipts)
         came = became or "nothing worth keeping"
     elif deed.what == "summary" and deed.outcome == "done":
         came = counted(deed.messages, "message")
@@ -583,7 +558,7 @@ def _result_lines(receipts: Sequence[CompactionReceipt]) -> Iterator[Line]:
             yield line((text, "warn"), hang=2)
     actions = sorted((each.action for each in done), key=_RESULTS.index)
     scopes = {each.scope for each in done if each.action == "applied"}
-    result = _counts(_BECAME[action] for action in actions)
+    result = _counts(_WORDS[f"became {action}"] for action in actions)
     text = f"{result}{_UNDO[len(scopes)]}." if result else "Nothing to compact."
     yield line((text, "good"), hang=2)
 
