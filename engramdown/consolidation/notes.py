@@ -128,12 +128,12 @@ def read_notes(text: str, *, by_line: bool = False) -> Page:
         if reason := _refusal(piece):
             walker.passed.append(Omission(piece.line, reason))
         else:
-            made = [_note(piece, each) for each in _parts(piece)]
-            # A sentence of others may be struck through, or a mark.
-            said = [each for each in made if re.search(r"\w", each.bare)]
-            notes += [each for each in said if not _begins("TODO", each.bare)]
-            if any(_begins("TODO", each.bare) for each in said):
+            parts = [*_parts(piece)]
+            made = [_note(piece, each) for each in parts if not _begins("TODO", each)]
+            if len(made) < len(parts):
                 walker.passed.append(Omission(piece.line, _NO_STATEMENT))
+            # A sentence of others may be struck through, or a mark.
+            notes += [each for each in made if re.search(r"\w", each.bare)]
     return Page(tuple(notes), tuple(sorted(walker.passed)), front)
 
 
