@@ -34,7 +34,6 @@ from engramdown.conversation import (
     ends,
 )
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.tokens import estimate_tokens
 from engramdown.transcripts import FOLDER, Gist, Pointer
 
 _HEAD: Final = ("summary", "form", "depth", "messages", "tokens", "lines", "how")
@@ -162,7 +161,7 @@ def _written(done: Compacted) -> str:
 def _lookup(transcripts: Transcripts, session: str) -> tuple[Track, Lineage]:
     """Return the view of a session, and what searches it."""
     track = Track(transcripts.memory, session)
-    return track, Lineage(track, transcripts.memory, estimate_tokens)
+    return track, Lineage(track, transcripts.memory)
 
 
 def _lookup_with(transcripts: Transcripts, session: str, gist: str) -> tuple[Track, Lineage]:
