@@ -18,7 +18,7 @@ from engramdown.context.notebooks import FOLDERS, Notebooks, known
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.journal.page_search import NoteMatch, search_notes
-from engramdown.language.untrusted import inert
+from engramdown.language.untrusted import one_line
 
 if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
@@ -373,5 +373,5 @@ def head(said: Hit | Message) -> str:
 
 def flat(text: str, size: int) -> str:
     """Return ``text`` as one inert line of at most ``size`` characters and an ellipsis."""
-    line = " ".join(inert(text).split())
+    line = one_line(text)
     return line if len(line) <= size else f"{line[:size]}…"

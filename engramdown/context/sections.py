@@ -20,7 +20,7 @@ from engramdown.errors import StoreError
 from engramdown.hippocampus.citations import CHANGED
 from engramdown.hippocampus.entry import Entry
 from engramdown.kinds import KIND_TABLE, SECTIONS, SOUL
-from engramdown.language.untrusted import bullet, heading, inert, one_line, paragraphs
+from engramdown.language.untrusted import bullet, heading, one_line, paragraphs
 from engramdown.models.templates import Render, TemplateFolder
 from engramdown.models.templates import renderer as renderer_of
 from engramdown.tokens import estimate_tokens
@@ -626,9 +626,9 @@ def retrospect(
                 # Nothing that is shown comes before the oldest.
                 "gap": "" if past is shown[-1] else past.gap,
                 "started": past.started,
-                "title": _flat(past.title),
-                "text": _flat(past.text),
-                "lines": tuple(_flat(f"{speaker}: {text}") for speaker, text in past.messages),
+                "title": one_line(past.title),
+                "text": one_line(past.text),
+                "lines": tuple(one_line(f"{speaker}: {text}") for speaker, text in past.messages),
             }
             for past in reversed(shown)
         ]
@@ -649,10 +649,6 @@ def retrospect(
         while newest is sessions[0] and fits(more := words(sessions[:count])):
             text, count = more, count + 1
     return _section("history", _HISTORY_HEADING, budget, text)
-
-
-def _flat(text: str) -> str:
-    return " ".join(inert(text).split())
 
 
 # ---- the words, from templates that a person may replace ----

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
+from engramdown.lazy import texts
 from engramdown.secrets.redaction import redact
 from engramdown.storage.disk import Disk
 from engramdown.storage.safe_open import make_folder
@@ -31,22 +32,7 @@ from engramdown.storage.safe_open import make_folder
 ASKED: Final = "asked"
 
 # Every outcome of a call, in plain words.
-OUTCOMES: Final = {
-    ASKED: "a call that goes on, or whose program was killed",
-    "ok": "an answer of the right form",
-    "malformed": "an answer of no use: no JSON, or none at all",
-    "wrong_schema": "an answer of another form",
-    "truncated": "an answer that was cut off at the ceiling of output tokens",
-    "timeout": "no answer in time",
-    "rate_limited": "the provider asks to wait",
-    "server_error": "the provider failed",
-    "unreachable": "no connection",
-    "unauthorized": "no key, or one that the provider does not take",
-    "refused": "the provider or the model refused",
-    "failed": "something else went wrong",
-    "refused_spend": "a limit was reached, so nobody was asked",
-    "missing_sdk": "the provider's package is not installed, so nobody was asked",
-}
+OUTCOMES: Final = texts(__file__)
 
 # Outcomes of calls that were never made; they count for no limit.
 FREE: Final = frozenset({"refused_spend", "missing_sdk"})

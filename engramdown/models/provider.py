@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 
 from engramdown import forks
 from engramdown.errors import ModelError
-from engramdown.language.untrusted import inert, quoted
+from engramdown.language.untrusted import one_line, quoted
 from engramdown.models.ledger import MOST, OUTCOMES
 from engramdown.models.port import Meter
 from engramdown.secrets.redaction import redact
@@ -142,7 +142,7 @@ class InstructorModel:
         calls = course.failed + course.widened + 1
         more = f", {calls} times" if calls > 1 else ""
         # Redacted before it is cut: a piece of a secret does not look like one.
-        reason = _line(refusal.reason)[:_SHOWN] or OUTCOMES[refusal.outcome]
+        reason = one_line(redact(refusal.reason))[:_SHOWN] or OUTCOMES[refusal.outcome]
         wait = refusal.wait
         if wait is not None and wait > LONGEST_WAIT:
             long = f"{wait:,.0f} seconds" if wait <= _A_DAY else "more than a day"
@@ -151,14 +151,10 @@ class InstructorModel:
             more += f"; raise max_tokens, which is {self._course.max_tokens:,}"
         if refusal.outcome == "timeout":
             more += f"; raise timeout, which is {self._timeout:g} seconds"
-        return f"{_line(self.name)}: {reason}{more}"
+        return f"{one_line(redact(self.name))}: {reason}{more}"
 
 
 _AGAIN: Final = "Answer again, in the form that was asked for."
-
-
-def _line(text: str) -> str:
-    return " ".join(inert(redact(text)).split())
 
 
 def _meter(meter: Meter, answer: Answer[A] | Refusal, most: tuple[int, int], ms: int) -> None:

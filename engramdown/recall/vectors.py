@@ -191,14 +191,7 @@ def digest_of(text: str) -> bytes:
 
 FILE: Final = "vectors.sqlite"
 OF_MEMORIES: Final = "memories.sqlite"
-_TABLES: Final = """
-CREATE TABLE IF NOT EXISTS vectors(
-    model TEXT, digest BLOB, vector BLOB, PRIMARY KEY(model, digest)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS questions(
-    number INTEGER PRIMARY KEY, model TEXT, digest BLOB, vector BLOB, UNIQUE(model, digest)
-);
-"""
+_TABLES: Final = Path(__file__).with_suffix(".sql")
 _PATIENCE: Final = 5.0
 # How many vectors of questions are kept.
 _QUESTIONS: Final = 1_000
@@ -295,7 +288,7 @@ class Vectors:
         with unforked(), closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as file, file:
             # What is deleted is overwritten, too.
             file.execute("PRAGMA secure_delete = ON")
-            file.executescript(_TABLES)
+            file.executescript(_TABLES.read_text())
             return act(file)
 
 
