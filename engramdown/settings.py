@@ -429,6 +429,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "budgets.project_lessons": Setting(_TOKENS, "project"),
     "budgets.skills": Setting(_TOKENS, "home"),
     "budgets.scratchpad": Setting(_TOKENS, "home"),
+    "budgets.relevant": Setting(_TOKENS, "home"),
     "episodes.enabled": _if_both("recording"),
     "episodes.payloads": _ranked("keep", "drop", does="keeping what a transcript shows cut"),
     "episodes.input_limit": Setting(_COUNT, "stricter", min),

@@ -491,6 +491,7 @@ class TestWhatAProjectMayChange:
         "budgets.project_lessons": [(100, 7, 7, 7)],
         "budgets.skills": [(None, 0, None, None), (100, 0, 100, 100)],
         "budgets.scratchpad": [(None, 0, None, None), (100, 0, 100, 100)],
+        "budgets.relevant": [(None, 0, None, None), (100, 0, 100, 100)],
         "episodes.enabled": [(False, True, False, False), (None, False, False, False)],
         "episodes.payloads": [("drop", "keep", "drop", "drop"), (None, "drop", "drop", "drop")],
         "episodes.input_limit": [(9, 99, 9, 9), (None, 9, 9, 9)],

@@ -5,7 +5,8 @@ An unchanged memory gives unchanged bytes. Nothing here writes memory or asks a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from engramdown.forks import cached_property
@@ -13,7 +14,7 @@ from engramdown.gate.scopes import Scopes
 
 if TYPE_CHECKING:
     from engramdown.context.notebooks import Notebooks
-    from engramdown.context.sections import MemoryContext
+    from engramdown.context.sections import MemoryContext, Section
     from engramdown.context.skill_reader import Skillbook
     from engramdown.context.sources import Identity, Recollection
     from engramdown.episodes.earlier_sessions import EarlierSession
@@ -107,12 +108,26 @@ class ContextBuilder:
     ) -> MemoryContext:
         """Return what a model is to see; see :meth:`engramdown.Cortex.build_memory_context`."""
         if session is None:
-            earlier, who = self.earlier_sessions(), None
+            earlier, who, running = self.earlier_sessions(), None, ""
         else:
-            earlier, who = session.earlier, session.identity
-        made = self.recollection.context(message, earlier, who, scratchpad=scratchpad)
+            earlier, who, running = session.earlier, session.identity, session.id
+        last = partial(self._relevant, message, running)
+        made = self.recollection.context(message, earlier, who, scratchpad=scratchpad, last=last)
         self.scopes.count("shown", (it for section in made.sections for it in section.shown))
         return made
+
+    def _relevant(self, message: str, running: str, shown: Sequence[Section]) -> Section | None:
+        """Return the section of what matches the message and is not among what is ``shown``."""
+        if not message.strip():
+            return None
+        from engramdown.context.relevant import FRAME, in_view, look_up, relevant_section
+        from engramdown.context.sections import BUDGETS
+
+        recollection = self.recollection
+        budget = recollection.budgets.get("relevant", BUDGETS["relevant"])
+        known, room = in_view(shown), budget - FRAME
+        found = look_up(self.scopes, message, session=running, shown=known, budget=room)
+        return relevant_section(found, budget, recollection.overrides())
 
     def identity(self) -> Identity:
         """Return who the assistant and the user are, and from which files that is.

@@ -48,6 +48,7 @@ class Section:
             file ``soul.md`` without an id.
         left_out: The entries that did not fit, in file order.
         text: Its words, ``""`` if the budget does not even hold its heading.
+        recalled: The pointers to the lines of transcripts that it quotes.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Section:
     shown: tuple[Entry, ...] = ()
     left_out: tuple[Entry, ...] = ()
     text: str = ""
+    recalled: tuple[str, ...] = ()
 
 
 class MemoryContext(str):
@@ -250,6 +252,7 @@ BUDGETS: Final[Mapping[str, int]] = {
     **{each.name: each.budget for each in SECTIONS},
     "skills": SKILLS,
     "scratchpad": 500,
+    "relevant": 1500,
 }
 
 # What `context.j2` may add to the sections, in tokens.
@@ -327,6 +330,7 @@ def build(
     overrides: Mapping[str, str] | None = None,
     *,
     changed: Changed = bool,
+    last: Callable[[Sequence[Section]], Section | None] = lambda _: None,
 ) -> MemoryContext:
     """Return what a model is shown of ``memory`` when it is sent ``message``.
 
@@ -338,6 +342,7 @@ def build(
             sessions ``history``.
         overrides: Templates of the person's own, by name; see :mod:`engramdown.context.sections`.
         changed: Whether what an entry cites is not as it was, which is marked.
+        last: Given the other sections, returns the last one, which depends on the message.
 
     Raises:
         StoreError: A template of ``overrides`` is broken, or says too much.
@@ -366,6 +371,8 @@ def build(
         sections.append(_section("skills", HEADING, allowed["skills"], text))
     if memory.earlier:
         sections.append(retrospect(memory.earlier, allowed["history"], words))
+    if (section := last(sections)) is not None:
+        sections.append(section)
     texts = [section.text for section in sections if section.text]
     text = renderer(words)("context.j2", {"sections": texts}) if texts else ""
     frame = estimate_tokens(text) - sum(section.tokens for section in sections)
@@ -654,10 +661,11 @@ def retrospect(
 # ---- the words, from templates that a person may replace ----
 
 # The templates: the whole context, one section of it, those of skills and earlier sessions, what a
-# scratchpad tool is shown, what comes before a conversation, and what comes after it.
+# scratchpad tool is shown, what comes before a conversation, what comes after it, and what matches
+# a message.
 TEMPLATES: Final = (
     *("context.j2", "section.j2", "skills.j2", "history.j2"),
-    *("scratchpad.j2", "working.j2", "aside.j2"),
+    *("scratchpad.j2", "working.j2", "aside.j2", "relevant.j2"),
 )
 
 _TEMPLATES: Final = TemplateFolder("engramdown.context", "templates")

@@ -241,6 +241,7 @@ class Recollection:
         identity: Identity | None = None,
         *,
         scratchpad: bool = True,
+        last: Callable[[Sequence[Section]], Section | None] = lambda _: None,
     ) -> MemoryContext:
         """Return what a model is shown.
 
@@ -249,6 +250,7 @@ class Recollection:
             earlier: The earlier sessions to show.
             identity: Who the assistant and the user are; as memory says now unless given.
             scratchpad: Whether that includes what :meth:`scratchpad` says.
+            last: Given the other sections, returns the last one.
         """
         memory = self.gathered(identity or self.identity(), earlier, self._skills())
         section = None if scratchpad else self._scratchpad()
@@ -263,7 +265,9 @@ class Recollection:
             self._memory = memory
         day, words = self._scopes.day(), self.overrides()
         changed = self._scopes.citations().has_changed
-        return sections.build(self._memory, message, day, self.budgets, words, changed=changed)
+        return sections.build(
+            self._memory, message, day, self.budgets, words, changed=changed, last=last
+        )
 
     def gathered(
         self,

@@ -8,17 +8,14 @@ to it. Everything left out is reported with the reason.
 
 from __future__ import annotations
 
-import re
-import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from engramdown.clock import today
 from engramdown.consolidation.summaries import Item, answers, cuts, format_summary, fresh_tail
 from engramdown.context import sections
 from engramdown.context.builder import ContextBuilder, Day, RunningSession
-from engramdown.context.search import LEAST as LEAST_RELEVANT
-from engramdown.context.search import past_experience, sought
+from engramdown.context.relevant import Relevant, in_view, look_up, rendered
 from engramdown.context.sections import HISTORY, SKILLS, Listed, Procedures, Section
 from engramdown.conversation.rendering import SUMMARY, Dropped, Shown, WorkingContext
 from engramdown.conversation.view import FRAME, Said, ends, placeholder
@@ -32,7 +29,6 @@ from engramdown.transcripts.summary_log import Gist
 if TYPE_CHECKING:
     from engramdown.conversation.view import Track
     from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.gate.scopes import Scopes
 
 T = TypeVar("T")
 
@@ -393,121 +389,6 @@ def noted(text: str, budget: int = NOTES) -> Listed:
     return Listed("\n".join(lines))
 
 
-# ---- memories and words of other conversations that match a turn ----
-
-# Their limit, in tokens.
-MOST: Final = 1_500
-
-_SECONDS: Final = 5.0
-_MEMORIES: Final = 5
-_SAID: Final = 3
-_BYTES: Final = 4_000
-_BYTES_PER_TOKEN: Final = 4
-_POINTER: Final = re.compile(r"^[->] ([a-z0-9][a-z0-9._-]*#[0-9]+) ", re.MULTILINE)
-
-
-class Relevant(NamedTuple):
-    """The results of a search for a turn.
-
-    Attributes:
-        memories: A line for each memory.
-        ids: Their ids.
-        said: Quotes from other conversations.
-        recalled: The pointers to the quoted lines.
-        trouble: Why the search failed, or ``""``.
-    """
-
-    memories: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()
-    said: str = ""
-    recalled: tuple[str, ...] = ()
-    trouble: str = ""
-
-    @property
-    def text(self) -> str:
-        """All of it."""
-        return "\n\n".join(filter(None, ["\n".join(self.memories), self.said]))
-
-    def within(self, budget: int) -> Relevant:
-        """Return all of it if it fits into ``budget``, else as many of the best memories as do."""
-        if estimate_tokens(self.text) <= budget:
-            return self
-        count = 0
-        for line in self.memories:
-            budget -= estimate_tokens(f"{line}\n")
-            if budget < 0:
-                break
-            count += 1
-        return Relevant(self.memories[:count], self.ids[:count], trouble=self.trouble)
-
-
-def look_up(
-    scopes: Scopes,
-    message: str,
-    subjects: Sequence[str] = (),
-    *,
-    session: str = "",
-    shown: Collection[str] = frozenset(),
-    budget: int = MOST,
-    seconds: float = _SECONDS,
-) -> Relevant:
-    """Return what matches a turn and is found in time; a failure ends no turn.
-
-    Args:
-        scopes: The memory to search.
-        message: The user's message.
-        subjects: What the turn is about, if that is known.
-        session: The id of the running session, which is not quoted.
-        shown: The ids of the memories that are shown anyway.
-        budget: What the results may cost, in tokens.
-        seconds: How long to wait for them.
-    """
-    query = sought("", subjects) if any(subjects) else message
-    if not query.strip() or budget <= 0:
-        return Relevant()
-    results: list[Relevant] = []
-
-    def search() -> None:
-        try:
-            memories, left = _memories(scopes, query, shown, budget)
-            said = _said(scopes, sought(message, subjects), left, session)
-            lines, ids = tuple(memories.values()), tuple(memories)
-            quoted = tuple(dict.fromkeys(_POINTER.findall(said)))
-            results.append(Relevant(lines, ids, said, quoted))
-        except Exception as error:  # noqa: BLE001 - a store of the caller's may raise anything
-            results.append(Relevant(trouble=f"{type(error).__name__}: {error}"))
-
-    searching = threading.Thread(target=search, name="engramdown-relevant", daemon=True)
-    searching.start()
-    searching.join(seconds)
-    late = Relevant(trouble=f"the search took longer than {seconds:g} seconds")
-    return results[0] if results else late
-
-
-def _memories(
-    scopes: Scopes, query: str, shown: Collection[str], left: int
-) -> tuple[dict[str, str], int]:
-    """Return the lines of the memories that fit, the best first, and the rest of the budget."""
-    chosen: dict[str, str] = {}
-    told = scopes.citations().told
-    for entry in scopes.recall(query, 50):
-        line = bullet(told(entry))
-        cost = estimate_tokens(f"{line}\n")
-        if entry.id not in shown and cost <= left and len(chosen) < _MEMORIES:
-            chosen[entry.id] = line
-            left -= cost
-    return chosen, left
-
-
-def _said(scopes: Scopes, query: str, left: int, session: str) -> str:
-    """Return quotes from other conversations that fit into ``left`` tokens."""
-    size = min(_BYTES, left * _BYTES_PER_TOKEN)
-    if not query or size < LEAST_RELEVANT:
-        return ""
-    said = past_experience(scopes.episodes, query, _SAID, size, running=session)
-    return said if estimate_tokens(said) <= left else ""
-
-
 # ---- the parts around a conversation ----
 #
 # As long as memory is the same, so are the parts before the conversation. Earlier sessions and the
@@ -644,9 +525,10 @@ class Around:
 
         budgets = self._recollection.budgets
         whole = made(budgets, Relevant())
-        shown = {entry.id for section in whole.sections for entry in section.shown}
+        most = budgets.get("relevant", sections.BUDGETS["relevant"])
+        shown = in_view(whole.sections)
         relevant = look_up(
-            context.scopes, said, subjects, session=self._id, shown=shown, budget=min(MOST, room)
+            context.scopes, said, subjects, session=self._id, shown=shown, budget=min(most, room)
         )
         parts = whole = whole._replace(relevant=relevant)
         costs = whole.costs()
@@ -655,7 +537,7 @@ class Around:
         shares = allotted(costs, room - (words - sum(costs.values()) + len(costs)))
         tight = {name: shares[name] for name in costs if shares[name] < costs[name]}
         if tight:
-            parts = made({**budgets, **tight}, relevant.within(tight.get("relevant", MOST)))
+            parts = made({**budgets, **tight}, relevant.within(tight.get("relevant", most)))
         self.dropped += parts.dropped(whole)
         return parts
 
@@ -680,6 +562,7 @@ class Around:
         """
         values: dict[str, Any] = {
             "notes": parts.notes.text,
+            "relevant": rendered(parts.relevant, self._words),
             "memories": parts.relevant.memories,
             "said": parts.relevant.said,
             "left_out": left_out,

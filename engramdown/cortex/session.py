@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, Unpack
 
-from engramdown.context.sections import MemoryContext, degraded, left_out
+from engramdown.context.sections import MemoryContext, Section, degraded, left_out
 from engramdown.conversation.conversations import quoted
 from engramdown.engram import Engram
 from engramdown.episodes.recorder import Said
@@ -76,7 +76,7 @@ class Session:
         self._id = ""
         self._doing = Doing()
         self._open_calls: list[tuple[str, str, float]] = []
-        self._seen: MemoryContext | None = None
+        self._seen: tuple[Section, ...] = ()
         self._missed = ""
         self._offered: tuple[str, ...] = ()
         self._begins_step = True
@@ -192,12 +192,16 @@ class Session:
         context = self._cortex.context.build(message, self, scratchpad=scratchpad)
         self.turns += 1
         self._running = True
-        if context != self._seen:
-            self._seen = context
-            shown = [entry.id for part in context.sections for entry in part.shown if entry.id]
-            hidden = sum(len(part.left_out) for part in context.sections)
-            if shown:
-                self.record("memory_read", "", meta={"shown": shown, "left_out": hidden})
+        new = [part for part in context.sections if part not in self._seen]
+        self._seen = context.sections
+        shown = [entry.id for part in new for entry in part.shown if entry.id]
+        for part in context.sections:
+            if part.name == "relevant":
+                self._looked_up = (tuple(entry.id for entry in part.shown), part.recalled)
+        recalled = tuple(pointer for part in new for pointer in part.recalled)
+        if shown or recalled:
+            meta = {"shown": shown, "left_out": sum(len(part.left_out) for part in new)}
+            self.record("memory_read", "", meta=meta, recalled=recalled)
         reason = self.degraded or self._missed
         self._missed = ""
         shown_context = context.degrade(degraded(reason)) if reason else context

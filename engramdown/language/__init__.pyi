@@ -14,6 +14,7 @@ from engramdown.language.untrusted import one_line as one_line
 from engramdown.language.untrusted import paragraphs as paragraphs
 from engramdown.language.words import STOP_WORDS as STOP_WORDS
 from engramdown.language.words import UNSPACED as UNSPACED
+from engramdown.language.words import is_everyday as is_everyday
 from engramdown.language.words import is_inflected as is_inflected
 from engramdown.language.words import spaced as spaced
 from engramdown.language.words import word_key as word_key

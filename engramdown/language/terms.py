@@ -237,7 +237,9 @@ _ASKING: Final = (
     "list order bring aspect item across throughout conversation discuss discussion message "
     "summary summarize comprehensive overview recap walk describe say tell share ask talk "
     "recall remember regard accord consider decide involve include related various particular "
-    "sort after before since while apart besides lately"
+    "sort after before since while apart besides lately "
+    # Verbs that say little without their noun.
+    "make get go come take happen put"
 )
 # Words whose forms share no stem: verbs, then nouns.
 _IRREGULAR: Final = (

@@ -5,7 +5,10 @@ Any string may be passed; linear time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import Final
 
 from engramdown.lazy import compiled
@@ -116,6 +119,24 @@ def is_inflected(one: str, other: str) -> bool:
         return False
     start = _common_start(one, other)
     return start >= _KEY_LENGTH and _inflected(one, other, start)
+
+
+def is_everyday(word: str) -> bool:
+    """Whether a folded word is one that people say to an assistant about anything.
+
+    >>> is_everyday("fixing"), is_everyday("hello"), is_everyday("linter")
+    (True, True, False)
+    """
+    return any(is_inflected(word, each) for each in _everyday().get(word_key(word), ()))
+
+
+@cache
+def _everyday() -> Mapping[str, Sequence[str]]:
+    table = Path(__file__).with_name("everyday.txt").read_text(encoding="utf-8")
+    forms: dict[str, list[str]] = {}
+    for word in table.split():
+        forms.setdefault(word_key(word), []).append(word)
+    return forms
 
 
 def _common_start(one: str, other: str) -> int:

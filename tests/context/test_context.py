@@ -532,6 +532,7 @@ VALUES = {
     "memory": "## Your Memory",
     "notes": "> mine",
     "memories": ("- Use uv",),
+    "relevant": "- Use uv",
     "said": "> s1#2",
     "degraded": "Memory is degraded.",
 }

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from engramdown import language
@@ -266,14 +265,6 @@ def _earlier(place: HookPlace, event: Event, state: HookState) -> str:
         episodes.close()
 
 
-# Words that people say to a coding agent about anything.
-_EVERYDAY: Final = language.word_set(
-    Path(__file__).with_name("everyday.txt").read_text(encoding="utf-8")
-)
-_EVERYDAY_FORMS: Final = {
-    key: [word for word in sorted(_EVERYDAY) if language.word_key(word) == key]
-    for key in {language.word_key(word) for word in _EVERYDAY}
-}
 _WORD: Final = re.compile(r"[^\W_]+")
 _UNSPACED: Final = re.compile(f"[{language.UNSPACED}]")
 _SHORT: Final = 3
@@ -314,9 +305,7 @@ def shared(said: str, text: str) -> float:
 
 
 def _weight(word: str, *, is_rare: bool) -> float:
-    forms = _EVERYDAY_FORMS.get(language.word_key(word), ())
-    everyday = word in _EVERYDAY or any(language.is_inflected(word, each) for each in forms)
-    if len(word) <= _SHORT or everyday:
+    if len(word) <= _SHORT or language.is_everyday(word):
         # A short name, such as that of a tool, means more together with another word.
         return 0.5
     return 1.5 if is_rare else 1.0

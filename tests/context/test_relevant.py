@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
 from engramdown import Cortex, Engram, Entry
-from engramdown.conversation.prompt import Relevant, look_up
+from engramdown.context.relevant import Relevant, look_up
 from engramdown.gate.scopes import Scopes
 from engramdown.tokens import estimate_tokens
 from tests.conftest import Opening
@@ -81,7 +82,9 @@ def test_what_was_found_can_be_cut(cortex: Cortex, budget: int) -> None:
     whole = look_up(cortex.scopes, "the lamp")
     part = whole.within(budget)
     assert estimate_tokens(part.text) <= budget
-    assert part == (whole if budget == 9_999 else Relevant(whole.memories[: budget >= 6], part.ids))
+    assert part == (
+        whole if budget == 9_999 else Relevant(whole.memories[: budget >= 6], part.entries)
+    )
 
 
 class _Slow(Scopes):
@@ -122,3 +125,53 @@ def test_of_many_memories_the_best_are_shown(cortex: Cortex) -> None:
         ]
     )
     assert len(look_up(cortex.scopes, "lamp").memories) == 5
+
+
+# ---- the last part of a context ----
+
+
+def test_a_context_ends_with_the_session_that_held_the_answer(cortex: Cortex) -> None:
+    plain = cortex.build_memory_context()
+    assert "Past Episodes" not in plain
+    with cortex.session("later") as session:
+        context = session.begin_turn("Why did the lamp flicker?")
+        session.end_turn("Its dimmer.")
+    assert context.startswith(plain)
+    assert "## Your Memory — Past Episodes" in context[len(plain) :]
+    assert "Its dimmer is old." in context
+    assert context.sections[-1].recalled == ("old#1", "old#2", "now#1")
+    # What was brought back is no news.
+    assert cortex.episodes is not None
+    lines = cortex.episodes.session("later").episodes
+    assert [line.recalled for line in lines if line.recalled] == [("old#1", "old#2", "now#1")]
+
+
+@pytest.mark.parametrize("message", ["Thanks, go on", "zebra"])
+def test_a_message_that_finds_nothing_changes_no_byte(cortex: Cortex, message: str) -> None:
+    assert cortex.build_memory_context(message) == cortex.build_memory_context()
+
+
+def test_a_person_can_do_without(cortex: Cortex, opened: Opening) -> None:
+    assert cortex.build_memory_context("the lamp") != cortex.build_memory_context()
+    without = opened(at_home="[budgets]\nrelevant = 0\n")
+    assert without.build_memory_context("the lamp") == without.build_memory_context()
+
+
+@pytest.mark.parametrize("count, repeated", [(19, 0), (20, 1)], ids=["few", "many"])
+def test_the_best_of_many_are_repeated(opened: Opening, count: int, repeated: int) -> None:
+    cortex = opened()
+    lessons = [f"Room {number} is painted" for number in range(count)]
+    told = [Engram(text, "lesson", "project", source="user") for text in lessons]
+    rule = Engram("Touch no lamp", "never", "project", confidence="high", source="user")
+    lamp = Engram("The lamp needs a key", "lesson", "project", source="user")
+    cortex.encode([rule, lamp, *told])
+    context = cortex.build_memory_context("What does the lamp need?")
+    # A rule that always holds is read anyway.
+    assert context.count("- Touch no lamp") == 1
+    assert context.count("- The lamp needs a key") == 1 + repeated
+
+
+def test_what_has_expired_is_not_brought(cortex: Cortex) -> None:
+    gone = Engram("The lamp is lent to Bo", "lesson", "project", source="user")
+    cortex.encode([replace(gone, expires="2020-01-01")])
+    assert "lent to Bo" not in look_up(cortex.scopes, "the lamp").text
