@@ -161,9 +161,9 @@ def test_a_word_of_asking_counts_less() -> None:
     assert term("kinds").weight < term("zebra").weight == Term((), ()).weight
 
 
-@pytest.mark.parametrize("word", ["kinds", "discussed", "brought", "telling"])
+@pytest.mark.parametrize("word", ["kinds", "discussed", "brought", "telling", "made"])
 def test_words_about_a_conversation_are_worth_half(word: str) -> None:
-    assert term(word).weight * 2 == term("kayak").weight == term("went").weight
+    assert term(word).weight * 2 == term("kayak").weight == term("wrote").weight
 
 
 @given(texts)
