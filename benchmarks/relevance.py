@@ -43,12 +43,11 @@ def main() -> None:
 
 def _sessions(folder: Path) -> str:
     """Return how often the session that holds the answer is brought."""
-    judged = []
+    judged: list[tuple[float, ...]] = []
     for case in _lines(folder / "sessions.jsonl"):
         with _opened() as (cortex, home):
             _record(home, case["sessions"])
             part = _relevant(cortex.build_memory_context(case["question"]))
-        first = part.recalled[:1]
         said = part.text.casefold()
         answered = [
             any(word.casefold() in said for word in must.split("|")) for must in case["must"]
@@ -57,12 +56,18 @@ def _sessions(folder: Path) -> str:
         judged.append(
             (
                 best.startswith(f"> s{case['session']}#"),
-                bool(first) and f"s{case['session']}#" in part.text,
+                f"s{case['session']}#" in part.text,
                 all(answered),
-                float(part.tokens),
+                part.tokens,
             )
         )
-    head = ("questions", "its session first", "among those brought", "answer in it", "tokens")
+    head: tuple[str, ...] = (
+        "questions",
+        "its session first",
+        "among those brought",
+        "answer in it",
+        "tokens",
+    )
     first, among, answers, tokens = map(fmean, zip(*judged, strict=True))
     row = (str(len(judged)), f"{first:.2f}", f"{among:.2f}", f"{answers:.2f}", f"{tokens:.0f}")
     return table([head, row])

@@ -96,10 +96,12 @@ def _is_always_read(entry: Entry) -> bool:
 def is_about_something(message: str) -> bool:
     """Whether a message has a word that is worth a search.
 
-    >>> is_about_something("Why is CI red?"), is_about_something("Thanks, go on")
+    >>> is_about_something("Why is CI red?"), is_about_something("2) Thanks, go on")
     (True, False)
     """
-    return any(word not in STOP_WORDS and not is_everyday(word) for word in words(message))
+    # Of scripts without spaces a character is a word.
+    told = (word for word in words(message) if len(word) > 1 or not word.isascii())
+    return any(word not in STOP_WORDS and not is_everyday(word) for word in told)
 
 
 def look_up(
