@@ -71,6 +71,26 @@ def _without_marks(value: Any, texts: set[str]) -> Any:  # noqa: ANN401 - whatev
 Table = Mapping[str, Mapping[str, tuple[str, str]]]
 
 
+def read_table(file: str) -> Table:
+    """Return the commands of a group, from the text beside its module, without loading any.
+
+    Each row below a title has the name of a command, where it is, and what it does.
+
+    Args:
+        file: The path of the module.
+    """
+    table: dict[str, dict[str, tuple[str, str]]] = {"": {}}
+    title = ""
+    for row in Path(file).with_suffix(".txt").read_text(encoding="utf-8").split("\n"):
+        if row.startswith(" "):
+            name, home, does = row.split(maxsplit=2)
+            table[title][name] = home, does
+        elif row and not row.startswith("#"):
+            title = row
+            table[title] = {}
+    return table
+
+
 class Commands(click.Group):
     """A group that loads a command when it is called.
 

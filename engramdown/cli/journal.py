@@ -35,14 +35,7 @@ _NO_NOTES: Final = "no notes are kept on this session"
 _ACTIONS: Final = ("write", "append", "edit", "restore", "delete", "history")
 _AUTHORS: Final = {"person": "you", "agent": "assistant"}
 
-COMMANDS: Final[commands.Table] = {
-    "Look": {
-        "list": ("journal:list_days", "List the days, newest first."),
-        "show": ("journal:show_day", "Show the page of a day."),
-        "search": ("journal:search_journal", "Search the pages of all days."),
-    },
-    "Change": {"write": ("journal:write", "Add an entry to the page of today.")},
-}
+COMMANDS: Final = commands.read_table(__file__)
 
 
 @click.group(cls=commands.ListingCommands, table=COMMANDS, subcommand_metavar="[COMMAND] [ARGS]...")

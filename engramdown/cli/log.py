@@ -21,45 +21,7 @@ from engramdown.errors import StoreError
 from engramdown.language import json_object
 from engramdown.transcripts import check_session_id
 
-# Where each command is, and what it does; no module is loaded to list them.
-COMMANDS: Final[commands.Table] = {
-    "Read": {
-        "list": ("log_show:list_sessions", "List sessions, the newest first."),
-        "show": ("log_show:show", "Show a session, or one line of it."),
-        "follow": ("log_show:follow", "Follow a session that runs."),
-        "tools": ("log_show:tools", "Sum up which tools a session called, or all sessions."),
-        "card": ("log_forget:card", "Show, or correct, what a session was about."),
-        "notes": ("journal:notes", "Show, or change, the notes on a session."),
-    },
-    "Summarise": {
-        "compact": ("log_summaries:compact", "Summarise the older part of a conversation."),
-    },
-    "Record": {
-        "user": ("log:user", "Record what the user said."),
-        "assistant": ("log:assistant", "Record what the assistant said."),
-        "system": ("log:system", "Record an instruction of the program."),
-        "tool_call": ("log:tool_call", "Record that a tool is called, with its input."),
-        "tool_result": ("log:tool_result", "Record what a tool returned."),
-        "scratchpad": ("log:scratchpad", "Record what was run in a scratchpad."),
-        "ingest": ("log:ingest", "Record messages of another program, each once."),
-    },
-    "Begin and end": {
-        "start": ("log:start", "Begin a session."),
-        "end": ("log:end", "End a session."),
-    },
-    "Take back": {
-        "exclude": ("log_forget:exclude", "Keep sessions or lines out of recall."),
-        "include": ("log_forget:include", "Take an exclusion back."),
-        "redact": ("log_forget:redact", "Empty lines for ever."),
-        "purge": ("log_forget:purge", "Remove sessions for ever."),
-    },
-    # Without a title, and hidden: tools that a model has.
-    "": {
-        "grep": ("log_summaries:grep", "Find a text in a conversation."),
-        "describe": ("log_summaries:describe", "Show a summary."),
-        "expand": ("log_summaries:expand", "Show what a summary covers."),
-    },
-}
+COMMANDS: Final = commands.read_table(__file__)
 _REMOVED: Final = {
     "gists": "`engramdown log compact`, or `engramdown log show`",
     "steps": "`engramdown log tools --json`, or EpisodicMemory.iterations",

@@ -18,7 +18,7 @@ from click.exceptions import Abort, Exit
 
 from engramdown import __version__
 from engramdown.cli import output, process, views
-from engramdown.cli.commands import Commands, Table
+from engramdown.cli.commands import Commands, read_table
 from engramdown.cli.process import Place
 from engramdown.errors import (
     ChangedError,
@@ -29,54 +29,7 @@ from engramdown.errors import (
 )
 from engramdown.storage import one_call
 
-# Where each command is, and what it does; no module is loaded to list them.
-COMMANDS: Final[Table] = {
-    "Begin": {
-        "init": ("init:init", "Set up memory for a project, and for all projects."),
-        "tour": ("tour:tour", "Watch memory work, in a folder that is thrown away."),
-        "migrate": ("transfer:migrate", "Bring in what other assistants and you wrote down."),
-    },
-    "Every day": {
-        "chat": ("chat:chat", "Talk with a model that remembers."),
-        "remember": ("edit:remember", "Remember a rule, a lesson or a fact about you."),
-        "recall": ("recall:recall", "Search memory."),
-        "context": ("context:context", "Print what a model sees of memory."),
-        "review": ("review:review", "Decide on what waits for you."),
-    },
-    "Look": {
-        "list": ("show:list_command", "List memories, file by file."),
-        "show": ("show:show", "Show one memory in full."),
-        "why": ("show:why", "Say where a memory comes from."),
-        "history": ("history:history", "Show what was changed, newest first."),
-        "diff": ("history:diff", "Show what changed in memory since a commit."),
-        "stats": ("stats:stats", "Count what is remembered."),
-        "watch": ("watch:watch", "Take in hand edits as you save them, and print changes."),
-    },
-    "Transcripts": {
-        "log": ("log:log", "Record what is said and done, and read it."),
-        "journal": ("journal:journal", "Keep a journal, a page for each day."),
-        "import": ("transfer:import_command", "Bring in transcripts of other programs."),
-        "export": ("transfer:export", "Write a session as markdown or JSON."),
-    },
-    "Change": {
-        "edit": ("edit:edit", "Change the text of a memory."),
-        "forget": ("edit:forget", "Retire memories."),
-        "restore": ("edit:restore", "Bring back a retired memory."),
-        "undo": ("history:undo", "Reverse a change."),
-    },
-    "Skills": {"skills": ("skills:skills", "Keep procedures, each a folder with a SKILL.md.")},
-    "Assistants": {"mcp": ("mcp:mcp", "Serve memory to assistants over MCP.")},
-    "Care": {
-        "sleep": ("sleep:sleep", "Learn from finished sessions, and tidy memory."),
-        "worker": ("sleep:worker", "See to sessions in the background, until you stop it."),
-        "compact": ("sleep:compact", "Say the same in fewer memories."),
-        "doctor": ("doctor:doctor", "Find, and mend, what is wrong in the files."),
-    },
-    "For programs": {
-        "hook": ("hook:hook", "Tell memory what happens to a coding agent."),
-        "merge-driver": ("init:merge_driver", "Merge a memory file for git, entry by entry."),
-    },
-}
+COMMANDS: Final = read_table(__file__)
 # Those that go on for long, with a person or a client: each thing that they do is a call.
 _LASTING: Final = frozenset({"chat", "log", "mcp", "review", "tour", "watch", "worker"})
 _BOLD: Final = frozenset(

@@ -50,20 +50,7 @@ _ACTION_STYLES: Final = {
 }
 _KILOBYTE: Final = 1024
 
-COMMANDS: Final[commands.Table] = {
-    "Look": {
-        "list": ("skills:list_skills", "List skills, each with what it is for."),
-        "show": ("skills:show_skill", "Show one skill as it is."),
-        "validate": ("skills:validate", "Check skills against the standard."),
-    },
-    "Change": {
-        "new": ("skills:new", "Write a new skill."),
-        "edit": ("skills:edit_skill", "Change a skill."),
-        "delete": ("skills:delete_skill", "Put a skill aside."),
-        "restore": ("skills:restore_skill", "Bring back a skill that was put aside."),
-        "import": ("skills:import_skills", "Bring in skills of other assistants."),
-    },
-}
+COMMANDS: Final = commands.read_table(__file__)
 
 
 @click.group(cls=commands.ListingCommands, table=COMMANDS, subcommand_metavar="[COMMAND] [ARGS]...")
