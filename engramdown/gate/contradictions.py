@@ -191,7 +191,8 @@ def _of_sentence(sentence: str, kind: Kind) -> Iterator[tuple[str, str]]:
     told = (_pattern("SAID_OF_USER").search(said), _pattern("TURNED").match(said), prose)
     for found in filter(None, told):
         yield _plain_key(found["key"]), fold(found["value"])
-    if called := _pattern("CALLED").search(said):
+    called = _pattern("CALLED").search(said)
+    if called and not (called["value"] and _pattern("OTHERS").match(said)):
         yield "name", fold(called["value"] or called["known"] or called["other"])
     if lives := _pattern("LIVES").search(said):
         yield "location", fold(lives["value"])

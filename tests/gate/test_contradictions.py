@@ -66,6 +66,11 @@ def fact(text: str) -> Entry:
         ("Name: the one of the file", "lesson", False),
         ("The name is longer than that of the file", "lesson", False),
         ("I use vim as my editor, always", "profile", False),
+        ("Our designer is called Mo, and he likes blue", "lesson", False),
+        ("The staging server is called tern", "lesson", False),
+        ("The staging server is called tern and the user is called Eve", "lesson", True),
+        ("The user is called Eve", "lesson", True),
+        ("My friends call me Eve", "lesson", True),
     ],
 )
 def test_a_fact_is_found_in_what_is_about_the_user(text: str, kind: Kind, *, found: bool) -> None:
