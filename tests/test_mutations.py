@@ -120,8 +120,8 @@ BUGS: Final = (
     Bug(
         "a fence that is left open hides the rest",
         "markdown.blocks",
-        "if self._fences[fence[0]][at + 1] < len(fence):\n            return at + 1",
-        "if self._fences[fence[0]][at + 1] < len(fence):\n            return len(self.lines)",
+        "if self._fences[fence[0]][at + 1] < len(fence):\n            return None",
+        "if self._fences[fence[0]][at + 1] < len(fence):\n            return len(self._lines) - 1",
         lambda core: core.page_says("```\n- a\n", "a"),
     ),
     Bug(

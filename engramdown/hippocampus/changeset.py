@@ -354,9 +354,12 @@ def file_engram(draft: Draft, engram: Engram) -> Filed:
 def drop_questions(draft: Draft, engrams: Iterable[Engram]) -> None:
     """Remove proposals of the same words that nobody ticked: whether to write them is answered."""
     for engram in engrams:
+        # A fact with a key has just taken the place of the one that the proposal would replace.
+        is_fact = engram.kind == "profile" and fact_key(engram.text)
         for block in draft.get(kinds.PENDING).same(f"[ ] {engram.text}"):
             values = block.meta.values() if block.meta else {}
-            if values.get("kind") == engram.kind and not {"op", "key"} & values.keys():
+            is_plain = values.get("op", "") in ("", "replace" if is_fact else "")
+            if values.get("kind") == engram.kind and is_plain and "key" not in values:
                 draft.put(kinds.PENDING, draft.get(kinds.PENDING).remove(block))
 
 

@@ -306,6 +306,14 @@ class TestAccepting:
         store.undo()
         assert [item.engram.text for item in queue.pending()] == ["Use uv", "Use ruff"]
 
+    def test_a_fact_that_replaced_another_one_meanwhile_waits_no_longer(
+        self, store: Hippocampus, queue: FileQueue
+    ) -> None:
+        (ada,) = store.rewrite_identity(["Name: Ada"])
+        queue.add([replace(proposal("Name: Grace", "profile"), op="replace", of=ada.id)])
+        store.rewrite_identity(["Name: Grace"])
+        assert queue.pending() == []
+
     def test_what_a_person_wrote_meanwhile_stays_as_it_is(
         self, queue: FileQueue, person: Person
     ) -> None:
