@@ -22,39 +22,6 @@ if TYPE_CHECKING:
 else:
     Loader = object  # importing it would cost every start
 
-# Old and new names of modules within the package.
-MOVED: Final = {
-    "adapters.anthropic_memory": "integrations.anthropic_memory",
-    "adapters.chat.address": "integrations.chat.endpoint",
-    "adapters.chat.endpoint": "integrations.chat.endpoint",
-    "adapters.chat.pieces": "integrations.chat.endpoint",
-    "adapters.chat.turns": "integrations.chat.turns",
-    "adapters.langgraph": "integrations.langgraph",
-    "adapters.openai_agents": "integrations.openai_agents",
-    "adapters.pydantic_ai": "integrations.pydantic_ai",
-    "consolidation.cells": "consolidation.actions",
-    "consolidation.extraction": "consolidation.corrections",
-    "consolidation.identity": "consolidation.facts",
-    "consolidation.model": "models.port",
-    "consolidation.worth": "consolidation.facts",
-    "cortex.context": "context.sections",
-    "cortex.conversation.conversation": "conversation.conversation",
-    "cortex.conversation.working": "conversation.rendering",
-    "cortex.gate": "gate.gate",
-    "cortex.memory_folder.folder": "integrations.memory_folder",
-    "cortex.news": "sleep.watcher",
-    "cortex.proposals": "gate.pending",
-    "cortex.receipts": "gate.intake",
-    "cortex.turns": "cortex.session",
-    "cortex.worker": "sleep.worker",
-    "episodes.calls": "transcripts.tool_calls",
-    "episodes.episode": "transcripts.episode",
-    "episodes.sessions": "transcripts.sessions",
-    "hippocampus.document": "markdown.document",
-}
-_PARENTS: Final = frozenset(
-    old.rsplit(".", count)[0] for old in MOVED for count in range(1, old.count(".") + 1)
-)
 # A name in the stub of a package, and where it comes from.
 _IMPORT: Final = re.compile(r"^from ([\w.]+) import (\w+)", re.MULTILINE)
 
@@ -131,10 +98,10 @@ def find_spec(name: str) -> ModuleSpec | None:
     Args:
         name: The full name of a module.
     """
-    short = name.removeprefix("engramdown.")
-    if short in MOVED:
-        return ModuleSpec(name, _Loader())
-    return ModuleSpec(name, _Loader(), is_package=True) if short in _PARENTS else None
+    short, moved = name.removeprefix("engramdown."), texts(__file__)
+    is_package = any(old.startswith(f"{short}.") for old in moved)
+    known = is_package or short in moved
+    return ModuleSpec(name, _Loader(), is_package=is_package) if known else None
 
 
 class _Loader(Loader):
@@ -149,7 +116,7 @@ class _Loader(Loader):
         """Put the new module in the place of the old one."""
         old = module.__name__
         short = old.removeprefix("engramdown.")
-        if short in MOVED:
-            new = f"engramdown.{MOVED[short]}"
+        if short in texts(__file__):
+            new = f"engramdown.{texts(__file__)[short]}"
             warnings.warn(f"{old} is now {new}", DeprecationWarning, stacklevel=2)
             sys.modules[old] = import_module(new)

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from engramdown import Cortex
+from engramdown import Cortex, lazy
 from engramdown.cortex.cortex import OLD_NAMES
-from engramdown.lazy import MOVED
+
+MOVED = lazy.texts(lazy.__file__)
 
 
 @pytest.mark.slow
