@@ -137,16 +137,6 @@ class ContextBuilder:
         """
         return self.recollection.identity()
 
-    def standing(self, identity: Identity) -> Identity:
-        """Return the identity that a session was shown, without what a person took out since.
-
-        What was added or changed since stays away: that is for the next session.
-
-        Raises:
-            StoreError: If memory cannot be read.
-        """
-        return self.recollection.standing(identity, lambda: self.scopes.notice(wait=False))
-
     def settled(self, session: str, days: Callable[[], tuple[Day, ...]]) -> Settled:
         """Return what a session was shown when this process was first asked for it.
 

@@ -333,12 +333,11 @@ class Recollection:
         beside = self._facts_beside(facts)
         return Identity(soul, (*facts, *beside), (page, self._profile()), step)
 
-    def standing(self, frozen: Identity, notice: Callable[[], object]) -> Identity:
+    def standing(self, frozen: Identity) -> Identity:
         """Return ``frozen`` without what a person took out since.
 
         Args:
             frozen: The identity that a session was shown.
-            notice: Takes in what was changed by hand.
 
         Raises:
             StoreError: If memory cannot be read.
@@ -352,7 +351,7 @@ class Recollection:
         known = tuple(e for e in frozen.profile if e.id in beside or not _is_beside(e))
         gone = [each for each in known if each.id not in here and not _is_beside(each)]
         if gone:
-            notice()
+            self._scopes.notice(wait=False)
             # Where somebody else writes, a deletion is not in the journal yet: it counts as it
             # stands.
             store = self.global_hc

@@ -499,7 +499,7 @@ class Around:
         context, session = self._context, self._session
         settled = context.settled(self._id, lambda: self._tried("journal", self._days) or ())
         if isinstance(session, str):
-            who, earlier = context.standing(settled.identity), settled.earlier
+            who, earlier = self._recollection.standing(settled.identity), settled.earlier
         else:
             who, earlier = session.identity, session.earlier
         memory = self._recollection.gathered(who._replace(soul=""))

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from pathlib import Path
 from typing import Final, Literal, NamedTuple, get_args
 
 from engramdown.clock import moment
@@ -22,11 +21,9 @@ from engramdown.consolidation import summaries
 from engramdown.consolidation.extractive import SUMMARY, Part
 from engramdown.consolidation.summaries import Chunk, Item, Request, Written, fresh_tail
 from engramdown.conversation.view import Track
-from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError
-from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
-from engramdown.transcripts.summary_log import Form, Gist, GistLog, read_gist, write_gist
+from engramdown.transcripts.summary_log import Form, Gist, read_gist, write_gist
 from engramdown.transcripts.visibility import LOOKED_UP, repeats_memory
 
 Mode = Literal["incremental", "full", "handoff"]
@@ -217,7 +214,7 @@ class Compaction:
                         valid.append(gist)
             return [write_gist(gist) for gist in valid]
 
-        track.log.append(track.session, track.path, make)
+        track.write(make)
         track.refresh()
         self._lost += len(gists) - len(valid)
         return valid
@@ -277,34 +274,20 @@ def _minute(ts: str) -> str:
 _PER_TOKEN: Final = 4
 
 
-class _Kept(GistLog):
-    """A log that only keeps its lines in memory."""
-
-    gists: tuple[Gist, ...] = ()
-
-    def append(
-        self, session: str, transcript: Path | None, make: Callable[[], Sequence[bytes]]
-    ) -> list[bytes]:
-        """Keep lines, and return them."""
-        del session, transcript
-        lines = list(make())
-        self.gists += tuple(gist for line in lines if (gist := read_gist(line)) is not None)
-        return lines
-
-
 class DryTrack(Track):
     """The view of a conversation, with summaries that are nowhere else."""
 
-    def __init__(self, episodes: EpisodicMemory, session: str) -> None:
-        """Follow a session as :class:`Track` does."""
-        super().__init__(episodes, session)
-        self.log: _Kept = _Kept(episodes.folder.parent, Disk(), episodes.recorder.lock)
+    _kept: tuple[Gist, ...] = ()
+
+    def write(self, make: Callable[[], Sequence[bytes]]) -> None:
+        """Keep summaries in memory."""
+        self._kept += tuple(filter(None, map(read_gist, make())))
 
     def refresh(self) -> None:
         """Take in what was added, and the summaries in memory."""
         with self.guard:
             super().refresh()
-            self._apply(gist for gist in self.log.gists if gist.id not in self.fold.gists)
+            self._apply(gist for gist in self._kept if gist.id not in self.fold.gists)
 
 
 def pretend(request: Request) -> Written:

@@ -8,7 +8,7 @@ summaries of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -111,6 +111,10 @@ class Track:
     def message(self, seq: int) -> Said:
         """Return a message of the view."""
         return self._said[seq]
+
+    def write(self, make: Callable[[], Sequence[bytes]]) -> None:
+        """Append lines to the log of summaries; see :meth:`GistLog.append`."""
+        self.log.append(self.session, self.path, make)
 
     # ---- reading ----
 

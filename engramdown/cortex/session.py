@@ -166,7 +166,7 @@ class Session:
         """
         if self._identity is None:
             self._identity = self._cortex.context.identity()
-        return self._cortex.context.standing(self._identity)
+        return self._cortex.context.recollection.standing(self._identity)
 
     @one_call()
     def begin_turn(
