@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _NOT_CLEARED: Final = "a tool cannot clear memory; delete files one by one, or ask the user"
 
 
-class MemoryTool(BetaAbstractMemoryTool):
-    """The memory tool for ``client.beta.messages.tool_runner(tools=[...])``.
+class _OverFolder:
+    """What both tools have: a folder of memory, which answers their commands.
 
     Attributes:
         folder: Carries out the commands.
@@ -55,9 +55,20 @@ class MemoryTool(BetaAbstractMemoryTool):
             InvalidEngramError: If ``reach`` is not one of the three.
             StoreError: If a store has no files.
         """
-        super().__init__(cache_control=cache_control)
+        super().__init__(cache_control=cache_control)  # type: ignore[call-arg] # the SDK's class
         self._cortex = cortex
         self.folder = MemoryFolder(cortex, reach, session)
+
+    def _answer(self, arguments: object) -> str:
+        with lock_of(self._cortex):
+            answer = self.folder.run(arguments)
+        if answer.is_error:
+            raise ToolError(answer.text)
+        return answer.text
+
+
+class MemoryTool(_OverFolder, BetaAbstractMemoryTool):
+    """The memory tool for ``client.beta.messages.tool_runner(tools=[...])``."""
 
     def call(self, input: object) -> str:  # noqa: A002 - the SDK names it
         """Carry out whatever a model passed.
@@ -65,7 +76,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         Raises:
             ToolError: If it is refused; the SDK passes the message to the model.
         """
-        return _answer(self._cortex, self.folder, input)
+        return self._answer(input)
 
     def execute(self, command: BetaMemoryTool20250818Command) -> str:
         """Carry out a command; raises as :meth:`call`."""
@@ -82,25 +93,8 @@ class MemoryTool(BetaAbstractMemoryTool):
         raise ToolError(_NOT_CLEARED)
 
 
-class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The memory tool for an asynchronous client; each command runs in a thread.
-
-    Attributes:
-        folder: Carries out the commands.
-    """
-
-    def __init__(
-        self,
-        cortex: Cortex,
-        reach: Reach = "project",
-        session: Session | None = None,
-        *,
-        cache_control: BetaCacheControlEphemeralParam | None = None,
-    ) -> None:
-        """Show the memory of ``cortex`` to a model; see :class:`MemoryTool`."""
-        super().__init__(cache_control=cache_control)
-        self._cortex = cortex
-        self.folder = MemoryFolder(cortex, reach, session)
+class AsyncMemoryTool(_OverFolder, BetaAsyncAbstractMemoryTool):
+    """The memory tool for an asynchronous client; each command runs in a thread."""
 
     async def call(self, input: object) -> str:  # noqa: A002 - the SDK names it
         """Carry out whatever a model passed, even if the call is cancelled meanwhile.
@@ -108,7 +102,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         Raises:
             ToolError: If it is refused; the SDK passes the message to the model.
         """
-        return await in_thread(self._cortex, lambda: _answer(self._cortex, self.folder, input))
+        return await in_thread(self._cortex, lambda: self._answer(input))
 
     async def execute(self, command: BetaMemoryTool20250818Command) -> str:
         """Carry out a command; raises as :meth:`call`."""
@@ -123,11 +117,3 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
             ToolError: Always.
         """
         raise ToolError(_NOT_CLEARED)
-
-
-def _answer(cortex: Cortex, folder: MemoryFolder, arguments: object) -> str:
-    with lock_of(cortex):
-        answer = folder.run(arguments)
-    if answer.is_error:
-        raise ToolError(answer.text)
-    return answer.text
