@@ -440,9 +440,9 @@ def _row(cells: Sequence[tuple[str, str]]) -> str:
     (title, first), *others = cells
     is_named = len(others) > 1
     rest = ", ".join(
-        cell if not is_named or " " in cell else " ".join(each)
-        for each in others
-        for cell in each[1:]
+        f"{name} {cell}" if is_bare or find_secrets(f"{name} {cell}") else cell
+        for name, cell in others
+        for is_bare in [is_named and " " not in cell]
     )
     if rest and _tells(title)[0] == "rules":
         return f"{first.rstrip('.')} ({rest})"

@@ -274,6 +274,11 @@ def test_plain_lines_stand_for_themselves() -> None:
     ]
 
 
+def test_what_a_column_says_of_a_secret_stays_with_it() -> None:
+    table = "| Service | Login |\n|---|---|\n| Web | ann / Linse-77! |\n| Api | see the wiki |\n"
+    assert said(table) == ["Web: Login ann / Linse-77!", "Api: see the wiki"]
+
+
 def test_tables_are_rules_with_reasons_facts_or_what_to_do_and_not() -> None:
     assert kinds("| # | Rule | Why |\n|--|--|--|\n| 1 | No Lombok. | breaks it |") == [
         ("never", "No Lombok (breaks it)")
