@@ -20,7 +20,10 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from threading import get_ident
-from typing import Any, Final, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, overload
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -49,6 +52,26 @@ def in_child(owner: T, renew: Callable[[T], object]) -> None:
     """
     number = next(_numbers)
     _renewed[number] = weakref.ref(owner, lambda _: _renewed.pop(number, None)), renew
+
+
+def in_thread(work: Callable[[], T], name: str | None = None) -> Future[T]:
+    """Do ``work`` in a thread of its own, for which no program waits to end.
+
+    >>> in_thread(lambda: 2 + 2).result(10)
+    4
+    """
+    from concurrent.futures import Future
+
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
+            future.set_exception(error)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return future
 
 
 class _Guard:

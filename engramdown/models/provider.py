@@ -19,7 +19,6 @@ import threading
 import time
 import zlib
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import closing
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -585,22 +584,17 @@ def _outcome_of(work: Callable[[], T], seconds: float | None = None) -> T | Base
     Nothing that it does is logged. After ``seconds`` it is abandoned, and a ``TimeoutError`` is
     returned.
     """
-    future: Future[T] = Future()
 
-    def run() -> None:
-        try:
-            import instructor
+    def quietly() -> T:
+        import instructor
 
-            _ = instructor.from_provider  # its modules, and so its loggers, are there after this
-            for name in list(logging.Logger.manager.loggerDict):
-                if name.startswith(_LOUD):
-                    logging.getLogger(name).addFilter(_is_not_ours)
-            future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - it is passed to whoever waits
-            future.set_exception(error)
+        _ = instructor.from_provider  # its modules, and so its loggers, are there after this
+        for name in list(logging.Logger.manager.loggerDict):
+            if name.startswith(_LOUD):
+                logging.getLogger(name).addFilter(_is_not_ours)
+        return work()
 
-    # A daemon, so that a program can end while an answer still arrives.
-    threading.Thread(target=run, name=_THREAD, daemon=True).start()
+    future = forks.in_thread(quietly, _THREAD)
     try:
         return future.exception(seconds) or future.result()
     except TimeoutError as late:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sqlite3
-import threading
 import time
 from array import array
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -24,10 +23,10 @@ from itertools import pairwise
 from math import isfinite, sqrt
 from operator import mul
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.forks import unforked
+from engramdown.forks import in_thread, unforked
 from engramdown.language.snippets import snippet
 from engramdown.models.embedders import Embedder, EmbeddingError, open_embedder
 from engramdown.recall.episodes import Recall
@@ -322,7 +321,7 @@ class Lane:
         self._vectors = vectors
         self._embedder = embedder
         self._seconds = seconds
-        self._working: threading.Thread | None = None
+        self._working: Future[Any] | None = None
         self._until = 0.0
         self._left = 0
 
@@ -346,21 +345,13 @@ class Lane:
         Raises:
             EmbeddingError: If it fails, or takes too long; a model cannot be interrupted.
         """
-        if self._working is not None and self._working.is_alive():
+        if self._working is not None and not self._working.done():
             raise EmbeddingError("they are still busy with the previous question")
         self._until, self._left = time.monotonic() + self._seconds, 0
-        done: Future[tuple[Sequence[tuple[bytes, _Text]], dict[bytes, float]]] = Future()
-
-        def settle() -> None:
-            try:
-                done.set_result(self._near(query, look, read))
-            except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
-                done.set_exception(error)
-
-        self._working = threading.Thread(target=settle, daemon=True)
-        self._working.start()
+        working = in_thread(lambda: self._near(query, look, read))
+        self._working = working
         try:
-            return done.result(self._seconds)
+            return working.result(self._seconds)
         except TimeoutError:
             raise self._too_slow() from None
         except (OSError, EngramdownError) as error:

@@ -27,15 +27,7 @@ MOST_FILES: Final = 500
 # How many may be brought in at once.
 MOST_SKILLS: Final = 1_000
 # Where assistants keep skills, in a home folder or a project.
-PLACES: Final = (
-    ".claude/skills",
-    ".agents/skills",
-    ".codex/skills",
-    ".cursor/skills",
-    ".github/skills",
-    ".gemini/skills",
-    ".opencode/skills",
-)
+PLACES: Final = tuple(Path(__file__).with_name("places.txt").read_text(encoding="utf-8").split())
 
 _DEEPEST: Final = 8
 _PASSED_OVER: Final = frozenset({"__pycache__", "node_modules"})
