@@ -19,6 +19,7 @@ from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.journal.page_search import NoteMatch, search_notes
 from engramdown.language.untrusted import one_line
+from engramdown.lazy import compiled, texts
 
 if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
@@ -207,13 +208,6 @@ _HIT: Final = "> "
 # Whom a turn is with is in everything that they ever said, and finds all of it.
 _KIND: Final = re.compile(r"([A-Za-z][\w-]+):(?!//)\s*")
 _PERSONAL: Final = frozenset({"contact", "email", "mailto", "phone", "tel", "uuid"})
-_IDENTITY: Final = re.compile(
-    r"[^@\s]+@[\w.-]+\.[^\W\d_]{2,}"
-    r"|(?:urn:uuid:)?[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}"
-    r"|(?:\+|00)[ ]?\d(?:[ ()./-]{0,2}\d){5,14}"
-    r"|\(?\d{3}\)?[ .-]{1,2}\d{3}[ .-]\d{4}",
-    re.IGNORECASE,
-)
 
 
 def past_experience(
@@ -266,7 +260,8 @@ def sought(message: str, subjects: str | Iterable[str]) -> str:
         kind = _KIND.match(subject)
         name = subject[kind.end() :] if kind else subject
         is_personal = kind is not None and kind[1].casefold() in _PERSONAL
-        if name and not is_personal and not _IDENTITY.fullmatch(name):
+        identity = compiled(texts(__file__)["identity"], re.IGNORECASE)
+        if name and not is_personal and not identity.fullmatch(name):
             names.append(name)
     return " ".join(dict.fromkeys(names))
 

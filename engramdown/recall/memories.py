@@ -91,18 +91,6 @@ class MemoryIndex:
     ['Deploys happen on Mondays']
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_closing",
-        "_connection",
-        "_holders",
-        "_lengths",
-        "_lock",
-        "_total",
-        "_words",
-        "entries",
-    )
-
     def __init__(self, entries: Iterable[Entry]) -> None:
         """Read the texts, topics and headings of ``entries``.
 
