@@ -111,18 +111,10 @@ def passes(entry: Entry, today: date, filters: Mapping[str, Any]) -> bool:
     older, newer = filters["older"], filters["newer"]
     if older is None and newer is None:
         return True
-    age = age_of(entry, today)
+    age = views.age_of(entry, today)
     if age is None or (older is not None and age <= older):
         return False
     return newer is None or age <= newer
-
-
-def age_of(entry: Entry, today: date) -> int | None:
-    """Return how many days ago a memory was written, or ``None`` when that is not known."""
-    try:
-        return (today - date.fromisoformat(entry.ts)).days
-    except ValueError:
-        return None
 
 
 # ---- one memory ----

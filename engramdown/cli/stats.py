@@ -20,8 +20,7 @@ from engramdown.cli import commands, views
 from engramdown.cli.access import open_cortex
 from engramdown.cli.layout import Line, clock, line, pick, table
 from engramdown.cli.process import Place
-from engramdown.cli.show import age_of
-from engramdown.cli.views import counted
+from engramdown.cli.views import age_of, counted
 from engramdown.clock import moment, today
 from engramdown.doctor import count_transcripts
 from engramdown.gate import ledger_of

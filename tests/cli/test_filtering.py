@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from engramdown.cli.show import age_of, passes
+from engramdown.cli.show import passes
+from engramdown.cli.views import age_of
 from engramdown.hippocampus.entry import Entry
 
 TODAY = date(2026, 3, 31)
