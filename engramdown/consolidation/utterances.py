@@ -313,7 +313,8 @@ def _pasted_from(lines: list[str], at: int) -> int:
     if found is None or any_case("OWN_LIST").search(line):
         return -1
     after = next((lines[to] for to in range(at + 1, len(lines)) if lines[to].strip()), "")
-    fenced = pattern_of("FENCE").match(after) or pattern_of("LINE").match(after)
+    shown = pattern_of("LINE").match(after) and not pattern_of("HEADING").match(after)
+    fenced = pattern_of("FENCE").match(after) or shown
     rest = line[found.end() :]
     # "Could you translate this? And I prefer British English." is not a text to work on.
     own = found[0].rstrip()[-1:] in ".?" and any_case("OWN_VOICE").match(rest)
