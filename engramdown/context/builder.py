@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engramdown.context.skill_reader import Skillbook
     from engramdown.context.sources import Identity, Recollection
     from engramdown.episodes.earlier_sessions import EarlierSession
+    from engramdown.journal.journal import Recent
     from engramdown.transcripts.episode import Pointer
 
 _SETTLED: Final = 256
@@ -51,10 +52,6 @@ class RunningSession(Protocol):
         """Who the assistant and the user are, as the session was shown."""
 
 
-# The title of a day of the journal, and its sections: heading and text.
-Day = tuple[str, tuple[tuple[str, str], ...]]
-
-
 class Settled(NamedTuple):
     """What a session is shown once, so that it stays the same in this process.
 
@@ -66,7 +63,7 @@ class Settled(NamedTuple):
 
     identity: Identity
     earlier: tuple[EarlierSession, ...]
-    days: tuple[Day, ...]
+    days: Sequence[Recent]
 
 
 class ContextBuilder:
@@ -137,7 +134,7 @@ class ContextBuilder:
         """
         return self.recollection.identity()
 
-    def settled(self, session: str, days: Callable[[], tuple[Day, ...]]) -> Settled:
+    def settled(self, session: str, days: Callable[[], Sequence[Recent]]) -> Settled:
         """Return what a session was shown when this process was first asked for it.
 
         Args:

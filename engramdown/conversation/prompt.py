@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 from engramdown.clock import today
 from engramdown.consolidation.summaries import Item, answers, cuts, format_summary, fresh_tail
 from engramdown.context import sections
-from engramdown.context.builder import ContextBuilder, Day, RunningSession
+from engramdown.context.builder import ContextBuilder, RunningSession
 from engramdown.context.relevant import Relevant, in_view, look_up, rendered
 from engramdown.context.sections import HISTORY, SKILLS, Listed, Procedures, Section
 from engramdown.conversation.rendering import SUMMARY, Dropped, Shown, WorkingContext
@@ -29,6 +29,7 @@ from engramdown.transcripts.summary_log import Gist
 if TYPE_CHECKING:
     from engramdown.conversation.view import Track
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.journal.journal import Recent
 
 T = TypeVar("T")
 
@@ -341,20 +342,23 @@ NOTES: Final = 1_000
 _JOURNAL: Final = "## Your Memory — Journal\n\nWhat was written down in the last days.\n"
 
 
-def journal(days: Iterable[tuple[str, Sequence[tuple[str, str]]]], budget: int = JOURNAL) -> Listed:
-    r"""Return days of the journal, each a title and sections; a section is a heading and a text.
+def journal(days: Iterable[Recent], budget: int = JOURNAL) -> Listed:
+    r"""Return days of the journal.
 
     A section is shown whole or not at all, and one that does not fit does not hide the next.
 
-    >>> today = ("Today (2026-03-01)", [("10:15", "CI is green.\n")])
+    >>> from datetime import date
+    >>> from engramdown.journal import Section
+    >>> from engramdown.journal.journal import Recent
+    >>> today = Recent("Today", date(2026, 3, 1), (Section("10:15", "CI is green.\n"),))
     >>> print(journal([today]).text.split("\n\n")[-1])
     - Today (2026-03-01), 10:15
       CI is green.
     """
     items = [
-        bullet(", ".join(filter(None, map(one_line, (title, head)))) + f"\n{text}")
-        for title, parts in days
-        for head, text in parts
+        bullet(", ".join(filter(None, map(one_line, (day.heading, head)))) + f"\n{text}")
+        for day in days
+        for head, text, *_ in day.sections
         if text.strip()
     ]
     whole = "\n".join([_JOURNAL, *items])
@@ -497,7 +501,8 @@ class Around:
             StoreError: If memory cannot be read, or a template is broken.
         """
         context, session = self._context, self._session
-        settled = context.settled(self._id, lambda: self._tried("journal", self._days) or ())
+        days = context.notebooks.recent_days
+        settled = context.settled(self._id, lambda: self._tried("journal", days) or [])
         if isinstance(session, str):
             who, earlier = self._recollection.standing(settled.identity), settled.earlier
         else:
@@ -569,12 +574,6 @@ class Around:
             "degraded": self.degraded,
         }
         return sections.renderer(self._words)("aside.j2", values) if any(values.values()) else ""
-
-    def _days(self) -> tuple[Day, ...]:
-        return tuple(
-            (day.heading, tuple((section.heading, section.text) for section in day.sections))
-            for day in self._context.notebooks.recent_days()
-        )
 
     def _tried(self, name: str, read: Callable[[], T]) -> T | None:
         try:
