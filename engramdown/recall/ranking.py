@@ -513,7 +513,9 @@ class _Gathering:
         self._wanted = wanted
         self._chunks: dict[int, Chunk] = {}
         self._neighbours: dict[tuple[int, int], int | None] = {}
-        self._names: dict[int, int] = {}
+        self._near: set[int] = set()
+        # What to add to a key of a chunk, for the key that ranking knows the line by.
+        self._shift: dict[int, int] = {}
         self._reached: list[int] = []
         self._held: set[int] = set()
         number = index.number(wanted.session) if wanted.session else None
@@ -573,40 +575,42 @@ class _Gathering:
 
     def places(self, chosen: Sequence[int]) -> dict[int, Place]:
         """Return where the candidates are, by the keys that ranking knows them by."""
-        chunks, names = self._chunks, self._names
-        order = sorted({chunks[key // CHUNK].session for key in chosen}, key=self._index.name)
+        chunks = {number: self._chunks[number] for number in {key // CHUNK for key in chosen}}
+        order = sorted({chunk.session for chunk in chunks.values()}, key=self._index.name)
         base = {session: at << _SESSION for at, session in enumerate(order)}
-        places = {}
-        for key in chosen:
-            number, at = divmod(key, CHUNK)
-            chunk = chunks[number]
-            name = base[chunk.session] + chunk.place * CHUNK + at
-            places[name] = Place(chunk, at)
-            is_inside = REACH <= at < CHUNK - REACH
-            for step in range(-REACH, REACH + 1):
-                other = key + step if is_inside else self._next_to(key, step)
-                if other is not None:
-                    names[other] = name + step
-        self._reached = sorted({key // CHUNK for key in names})
+        shift = {
+            number: base[chunk.session] + (chunk.place - number) * CHUNK
+            for number, chunk in chunks.items()
+        }
         self._held = set(chosen)
-        return places
+        inside = [key for key in chosen if REACH <= key % CHUNK < CHUNK - REACH]
+        self._near = self._held.union(*(map(step.__add__, inside) for step in STEPS))
+        for key in self._held.difference(inside):
+            for step in STEPS:
+                if (other := self._next_to(key, step)) is not None:
+                    self._near.add(other)
+                    shift[other // CHUNK] = key + shift[key // CHUNK] + step - other
+        self._shift, self._reached = shift, sorted(shift)
+        return {self._name(key): Place(chunks[key // CHUNK], key % CHUNK) for key in chosen}
+
+    def _name(self, key: int) -> int:
+        return key + self._shift[key // CHUNK]
 
     def near(self, lists: Lists) -> set[int]:
         """Return the candidates, and neighbours of theirs, that are in ``lists``."""
-        names = self._names
         found: set[int] = set()
         for keys in lists:
             if len(keys) < _SHORT * len(self._reached):
-                found |= names.keys() & keys
+                found |= self._near.intersection(keys)
                 continue
             # Of a long list only what it has in the chunks that are reached.
             end = 0
             for number in self._reached:
                 start = bisect_left(keys, number * CHUNK, end)
                 end = bisect_left(keys, (number + 1) * CHUNK, start, min(start + CHUNK, len(keys)))
-                found |= names.keys() & keys[start:end]
+                found |= self._near.intersection(keys[start:end])
         self._held |= found
-        return {names[key] for key in found}
+        return set(map(self._name, found))
 
     def marks(self) -> dict[int, Mark]:
         """Return the marks of candidates and neighbours."""
@@ -620,5 +624,5 @@ class _Gathering:
                 speaker = self._index.speaker(name) if role in SPEAKERS else ""
                 own = role == _USER and not speaker
                 speakers[role, name] = ((speaker or ROLES[role]).lower(), own)
-            marks[self._names[key]] = Mark(ts / _MILLION, *speakers[role, name], length)
+            marks[self._name(key)] = Mark(ts / _MILLION, *speakers[role, name], length)
         return marks
