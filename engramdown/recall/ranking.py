@@ -441,8 +441,8 @@ def best(index: Index, query: Query, wanted: Wanted) -> tuple[list[Ranked], dict
     This is done without reading the lines. The keys are the same however the index
     came by the lines: sessions are numbered here by their names.
     """
-    query = _with_stand_ins(index, query)
     terms = [lists_of(index, term.words) for term in query.terms]
+    query = _with_stand_ins(index, query, terms)
     holders = [min(sum(map(len, lists)), index.total) for lists in terms]
     worth = worths(query, holders, index.total)
     gathering = _Gathering(index, wanted)
@@ -459,17 +459,23 @@ def best(index: Index, query: Query, wanted: Wanted) -> tuple[list[Ranked], dict
     return rank(query, evidence, places), places
 
 
-def _with_stand_ins(index: Index, query: Query) -> Query:
-    """Return a question with other words where nobody ever said half of its own or more."""
-    unsaid = [term for term in query.terms if not any(lists_of(index, term.words))]
-    if 2 * len(unsaid) < len(query.terms):
-        return query
-    stand_ins = {
-        term: term._replace(words=tuple(words), weight=term.weight * _STANDS_FOR)
-        for term in unsaid
-        if (words := dict.fromkeys(word for form in term.stems for word in kindred(form)))
-    }
-    return query._replace(terms=tuple(stand_ins.get(term, term) for term in query.terms))
+def _with_stand_ins(index: Index, query: Query, found: list[Lists]) -> Query:
+    """Return a question with other words where nobody ever said half of its own or more.
+
+    Args:
+        index: The index.
+        query: The question.
+        found: Where each of its terms stands; for those with other words that changes here.
+    """
+    terms = list(query.terms)
+    unsaid = [at for at, lists in enumerate(found) if not lists]
+    for at in unsaid if 2 * len(unsaid) >= len(terms) else ():
+        if words := dict.fromkeys(word for form in terms[at].stems for word in kindred(form)):
+            terms[at] = terms[at]._replace(
+                words=tuple(words), weight=terms[at].weight * _STANDS_FOR
+            )
+            found[at] = lists_of(index, words)
+    return query._replace(terms=tuple(terms))
 
 
 class Keys(Protocol):
