@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from pathlib import Path
@@ -259,10 +260,22 @@ class Recall:
 def _newer_first(
     ranked: Sequence[Ranked], texts: Mapping[int, str], question: str
 ) -> tuple[list[int], dict[int, int]]:
-    """Return the places of hits, that before which says that they are outdated, and which are."""
-    told = [(f"{one.mark.at:020.6f}", texts[one.key]) for one in ranked if one.key in texts]
-    order, newer = newer_first(told, question)
-    return [*order, *range(len(order), len(ranked))], newer
+    """Return the places of hits, that before which says that they are outdated, and which are.
+
+    Of several people each outdates only what they said themselves.
+    """
+    by_speaker: defaultdict[str, list[int]] = defaultdict(list)
+    for at, one in enumerate(ranked):
+        if one.key in texts:
+            by_speaker["" if one.mark.speaker in ROLES else one.mark.speaker].append(at)
+    order, newer = list(range(len(ranked))), dict[int, int]()
+    for places in by_speaker.values():
+        said = [(f"{ranked[at].mark.at:020.6f}", texts[ranked[at].key]) for at in places]
+        found, replaced = newer_first(said, question)
+        for place, at in zip(places, found, strict=True):
+            order[place] = places[at]
+        newer |= {places[old]: places[new] for old, new in replaced.items()}
+    return order, newer
 
 
 def _lines_of(index: Index, wanted: Wanted) -> Iterator[tuple[Moment, Place]]:
