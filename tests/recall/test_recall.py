@@ -241,6 +241,16 @@ def test_the_newer_of_two_values_comes_first_and_the_older_line_is_marked(tmp_pa
     assert (hits["late#2"], hits["early#1"]) == ("", "late#2")
 
 
+def test_of_several_people_each_outdates_only_what_they_said(tmp_path: Path) -> None:
+    path = write(tmp_path, "people", [])
+    append(path, line(1, "My standup is at 9:30", 1, role="user", name="Ada"))
+    append(path, line(2, "My standup is at 10:15", 2, role="user", name="Bo"))
+    append(path, line(3, "My standup is at 8:45 now", 3, role="user", name="Bo"))
+    with closing(memory(tmp_path)) as reader:
+        hits = {hit.seq: hit.newer for hit in reader.recall("when is the standup?")}
+    assert hits == {1: "", 2: "people#3", 3: ""}
+
+
 def test_a_question_of_which_nobody_said_a_word_is_answered_by_others(tmp_path: Path) -> None:
     write(tmp_path, "talk", ["The hall is cold", "The car goes to Roy", "Ask first"])
     with closing(memory(tmp_path)) as reader:
