@@ -78,8 +78,7 @@ def compact(
     transcripts = open_transcripts(place, scope)
     name = transcripts.find_or_current(session)
     cortex = open_cortex(place)
-    notebooks = cortex.context.notebooks
-    conversation = Conversation(cortex.scopes, transcripts.memory, notebooks, name)
+    conversation = Conversation(cortex.context, transcripts.memory, name)
     mode, tail, by_rules = (commands.given()[name] for name in ("mode", "tail", "without_model"))
     if not (dry_run or by_rules):
         model = cortex.scopes.model or cortex.scopes.settings.consolidation.model

@@ -17,14 +17,13 @@ from engramdown.conversation.summarize import MODES, Compacted, Compaction, Mode
 from engramdown.conversation.view import Track
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.forks import Lock
-from engramdown.gate.scopes import Scopes
 from engramdown.models.ledger import Call
 from engramdown.storage.disk import named_errors
 from engramdown.transcripts.summary_log import Gist
 
 if TYPE_CHECKING:
     from engramdown.consolidation.summaries import Request, Written
-    from engramdown.context.notebooks import Notebooks
+    from engramdown.context.builder import ContextBuilder
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.model_runs import Asking
 
@@ -46,18 +45,11 @@ class Conversation(Lineage):
         track: Its view.
     """
 
-    def __init__(
-        self,
-        scopes: Scopes,
-        episodes: EpisodicMemory,
-        notebooks: Notebooks,
-        session: str,
-    ) -> None:
+    def __init__(self, context: ContextBuilder, episodes: EpisodicMemory, session: str) -> None:
         """Follow a session; see :meth:`engramdown.conversation.conversations.Conversations.get`."""
         self.track = Track(episodes, session)
         super().__init__(self.track, episodes)
-        self._scopes = scopes
-        self._notebooks = notebooks
+        self._scopes, self._notebooks = context.scopes, context.notebooks
         self._busy = Lock()
         self._failures: list[Call] = []
         self.session = session

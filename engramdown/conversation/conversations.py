@@ -94,10 +94,10 @@ class Conversations:
         chosen = session if isinstance(session, str) else session.id
         conversation = self._followed.pop(chosen, None)
         if conversation is None:
-            scopes, episodes = self.scopes, self.scopes.episodes
+            episodes = self.scopes.episodes
             if episodes is None:
                 raise StoreError("no scope has files, so no conversation is recorded")
-            conversation = Conversation(scopes, episodes, self.context.notebooks, chosen)
+            conversation = Conversation(self.context, episodes, chosen)
         self._followed[chosen] = conversation
         while len(self._followed) > _FOLLOWED:
             self._followed.pop(next(iter(self._followed)))
