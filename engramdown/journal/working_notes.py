@@ -379,8 +379,9 @@ def with_text(page: str, text: str, updated: str, *, own: bool = False) -> str:
     if not front.opening:
         if changed and not parse_strict(changed).opening:
             return changed  # What a person wrote without a front matter goes on without one.
-        # All of it is text, and is replaced.
-        front, changed = parse_strict(_BLANK.replace("\n", end)), ""
+        # All of it is text, and is replaced; a byte order mark stays in front.
+        mark = page[: page.startswith("\ufeff")]
+        front, changed = parse_strict(f"{mark}{_BLANK}".replace("\n", end)), ""
     shown = normalized(text).replace("\n", end)
     closing = front.closing if front.closing.endswith("\n") else f"{front.closing}{end}"
     body = changed or (f"{end}{shown}{end}" if shown else "")

@@ -496,6 +496,7 @@ def test_a_line_that_stays_keeps_its_bytes(
         ("one\r\ntwo\r\n", "zero\none\ntwo", "zero\r\none\r\ntwo\r\n"),
         ("one\r\n", "new", f"---\r\nupdated: {NOW}\r\n---\r\n\r\nnew\r\n"),
         ("a: 1\n---\n", "---\na: 1\n---", f"---\nupdated: {NOW}\n---\n\n---\na: 1\n---\n"),
+        ("\ufeffone\n", "new", f"\ufeff---\nupdated: {NOW}\n---\n\nnew\n"),
     ],
 )
 def test_an_edit_changes_the_lines_that_it_is_about(page: str, text: str, after: str) -> None:
