@@ -48,6 +48,7 @@ def test_wants(question: str, found: set[str]) -> None:
         ("time", "We met last week", True),
         ("time", "it was in 2019", True),
         ("time", "At the seaside", False),
+        ("time", "You may ask them", False),
         ("number", "I have 3 of them", True),
         ("number", "Twice, in fact", True),
         ("number", "None of them", False),
