@@ -1,10 +1,11 @@
 """How fast recall is at ten thousand, a hundred thousand and a million episodes.
 
 The yardstick is what SQLite does without us: an FTS5 table of the same texts (porter, unicode61),
-asked for any of the words that recall looks for, in all their forms, ranked by BM25. Both are asked
-the same questions in turn: *warm* again and again, *fresh* after one more line was recorded. To
-*append* is the whole call of ``log``, and the next look into the index without the question; for
-the yardstick it is an insert and a commit. A line scan in Python stands beside them.
+asked for any of the words that recall looks for, in all their forms, ranked by BM25. The names of
+speakers are among them: recall asks where these speak. Both are asked the same questions in turn:
+*warm* again and again, *fresh* after one more line was recorded. To *append* is the whole call of
+``log``, and the next look into the index without the question; for the yardstick it is an insert
+and a commit. A line scan in Python stands beside them.
 
 The episodes are turns of LoCoMo, said again and again with a sixth of their words replaced
 (``--data PATH``, default ``../shared/data``; the originals: snap-research/LoCoMo). ``--sizes``
