@@ -17,10 +17,10 @@ from typing import Final, NamedTuple, Protocol, TypeVar, cast
 from engramdown.consolidation.sentences import Statement, person_in, read, verb_of
 from engramdown.consolidation.utterances import small_letters
 from engramdown.engram import CONFIDENCES, Engram, Kind, fact_key, fold
-from engramdown.language.claims import NUMBERS
+from engramdown.language.judge import judge, may_differ
 from engramdown.language.meaning import contradict, sort_of
-from engramdown.language.updates import certainty, says_change
-from engramdown.language.words import STOP_WORDS, is_inflected, word_set
+from engramdown.language.updates import says_change
+from engramdown.language.words import NUMBERS, STOP_WORDS, is_inflected, word_set
 
 # So many memories one message may bring; who states more has pasted something.
 MOST: Final = 20
@@ -398,7 +398,8 @@ def outdated(change: Engram, memories: Iterable[T]) -> list[T]:
     >>> outdated(Engram("They raised the rate limit to 300", "lesson", "project"), [old]) == [old]
     True
     """
-    sure = [(certainty(change.text, it.text), it) for it in memories if it.kind != "never"]
+    near = (it for it in memories if it.kind != "never" and may_differ(it.text, change.text))
+    sure = [(judge(it.text, change.text).differ, it) for it in near]
     best = max(sure, key=lambda each: each[0], default=None)
     return [best[1]] if best and best[0] >= _OUTDATED else []
 
@@ -409,7 +410,7 @@ def in_place_of(change: Engram, older: Text) -> Engram:
     return replace(change, kind=kind, unsure=kind in _RULES)
 
 
-# How much of a memory must be shared by what is said to have changed.
+# How likely what is said to have changed must give another value.
 _OUTDATED: Final = 0.5
 
 _ABOUT: Final = word_set(

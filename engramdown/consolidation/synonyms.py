@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from engramdown.consolidation.utterances import entries
-from engramdown.language.claims import NUMBERS
+from engramdown.language.words import NUMBERS
 
 _TABLES: Final = dict(entries("synonyms"))
 # Fillers are left out; a phrase at the beginning only if it introduces the rest.

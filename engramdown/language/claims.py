@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Literal
 
-from engramdown.language.words import STOP_WORDS, spaced, word_set
+from engramdown.language.words import NEGATIONS, NUMBERS, STOP_WORDS, spaced, word_set
 
 Mark = Literal["number", "version", "path", "name"]
 
@@ -25,32 +25,6 @@ _LIGHT: Final = word_set(
     "made making give gives given giving write writes written writing keep keeps kept keeping "
     "live lives lived living store stores stored storing choose chooses chosen choosing allowed "
     "remember please ensure sure ever well user one per approximately around roughly"
-)
-# Words for numbers, each with the number in digits.
-NUMBERS: Final = {
-    word: str(number)
-    for number, words in {
-        2: "two twice", 3: "three thrice", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight",
-        9: "nine", 10: "ten", 11: "eleven", 12: "twelve dozen", 13: "thirteen", 14: "fourteen",
-        15: "fifteen", 16: "sixteen", 17: "seventeen", 18: "eighteen", 19: "nineteen",
-        20: "twenty", 30: "thirty", 40: "forty", 50: "fifty", 60: "sixty", 70: "seventy",
-        80: "eighty", 90: "ninety", 100: "hundred hundreds", 1000: "thousand thousands",
-        10**6: "million millions", 10**9: "billion billions", 0.5: "half halves",
-    }.items()
-    for word in words.split()
-}  # fmt: skip
-
-# English, then German, French, Spanish, Italian, Portuguese, Dutch, Russian, Polish, Chinese and
-# the Korean syllables that negate; then rarer words of these, Nordic languages and Romanian.
-NEGATIONS: Final = word_set(
-    "not no never none nothing nor neither cannot avoid avoids forbid forbidden refuse stop "
-    "dont doesnt didnt cant wont isnt arent shouldnt mustnt nicht nie niemals kein keine "
-    "keinen keiner ne pas jamais nunca non mai não niet nooit geen не никогда нет nigdy 不 没 沒 "
-    "别 別 勿 無 无 未 莫 禁 않 없 못 "
-    "keinem keines nichts niemand nirgends weder kaum aucun aucune rien nul ninguno ninguna ningún "
-    "nadie nada tampoco ni nessun nessuno nessuna niente nulla nem nenhum nenhuma ninguém inte "
-    "aldrig ingen inget inga ikke aldri ingenting nu niciodată ei älä żaden нельзя "
-    "hardly scarcely barely rarely seldom"
 )
 _WITHOUT: Final = word_set("without except unless ohne außer sans sin sem senza zonder без")
 _ONLY: Final = word_set(
@@ -64,19 +38,6 @@ _DIRECTIONS: Final = {
 _CLAUSES: Final = word_set("but when if while because whenever wenn falls quand si cuando")
 _PREPOSITIONS: Final = word_set(
     "in on at with for of by via over under as per within during about between against"
-)
-# Pairs of words of which a claim and its opposite hold one each.
-OPPOSITES: Final = frozenset(
-    frozenset(pair.split("/"))
-    for pair in word_set(
-        "enable/disable enabled/disabled on/off before/after allow/deny allow/forbid always/never "
-        "ascending/descending short/long public/private first/last oldest/newest old/new "
-        "open/close add/remove include/exclude more/less more/fewer minimum/maximum start/stop "
-        "increase/decrease upper/lower true/false yes/no accept/reject all/some every/some "
-        "high/low fast/slow light/dark left/right above/below over/under in/out up/down "
-        "most/least to/from into/from must/may must/might must/can should/may should/might "
-        "always/sometimes"
-    )
 )
 
 # How much of a text is read, in characters: a longer one is a document rather than a claim.

@@ -56,13 +56,3 @@ def kindred(form: str) -> Mapping[str, float]:
         for word in words.split() if worth else ():
             found[word] = max(worth, found.get(word, 0.0))
     return found
-
-
-@cache
-def is_same(one: str, other: str) -> bool:
-    """Whether two stems may be words for the same thing.
-
-    >>> is_same("repair", "fix"), is_same("repair", "train")
-    (True, False)
-    """
-    return any(stem(word) == other for word, worth in kindred(one).items() if worth >= _SAME)

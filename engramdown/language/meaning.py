@@ -18,14 +18,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Final
 
-from engramdown.language.claims import LONGEST, NEGATIONS, NUMBERS, OPPOSITES
-from engramdown.language.kindred import is_same
+from engramdown.language.claims import LONGEST
+from engramdown.language.judge import word_tables
 from engramdown.language.similarity import is_rewording, swaps_roles
 from engramdown.language.terms import stem
-from engramdown.language.words import same_word, word_set
+from engramdown.language.words import NEGATIONS, NUMBERS, OPPOSITES, same_word, word_set
 
 # With so many texts one is compared at most, those that share most of its concepts ...
 _COMPARED: Final = 40
@@ -119,9 +118,7 @@ class _Vocabulary:
 
 @cache
 def _vocabulary() -> _Vocabulary:
-    text = (Path(__file__).parent / "meaning.txt").read_text(encoding="utf-8")
-    found = re.findall(r"^([A-Z]+):\n((?:    .*\n)+)", text, re.MULTILINE)
-    tables = {name: " ".join(table.split()) for name, table in found}
+    tables = word_tables()
     groups: dict[str, str] = {}
     for first, *others in (group.split() for group in tables["GROUPS"].split("; ")):
         for word in (first, *others):
@@ -449,19 +446,16 @@ class _Pair:
         self.topic = {it for it in self.shared - gone if not it[0].isdigit()}
         neutral = gone | words.neutral | a.beside | b.beside
         self.all_a, self.all_b = (it.concepts - self.shared - neutral for it in (a, b))
-        self.leave_out_alike(same_word)
+        self.leave_out_alike()
         self.more_a, self.more_b = self.all_a - words.generic, self.all_b - words.generic
 
-    def leave_out_alike(self, is_alike: Callable[[str, str], bool]) -> int:
-        """Leave out of what only one says what the other says alike, and return how much it is."""
-        count = 0
+    def leave_out_alike(self) -> None:
+        """Leave out of what only one says what the other says in another form."""
         for one in sorted(filter(str.isalpha, self.all_a)):
-            alike = (it for it in sorted(self.all_b) if it.isalpha() and is_alike(one, it))
+            alike = (it for it in sorted(self.all_b) if it.isalpha() and same_word(one, it))
             if other := next(alike, ""):
                 self.all_a.discard(one)
                 self.all_b.discard(other)
-                count += 1
-        return count
 
     def contradicts(self) -> bool:
         """Whether both cannot hold."""
@@ -484,18 +478,6 @@ class _Pair:
             and not is_several
             and len(self.topic) >= (max(more - 1, 1) if more else self.sorts == [_NUMBER])
         )
-
-    def differs(self) -> bool:
-        """Whether they give other values to what they share, whatever else they say."""
-        known = _vocabulary()
-        # Two tools of a class need share nothing else.
-        if any(sort in known.beside and sort not in _OF_ANYTHING for sort in self.sorts):
-            return True
-        names = [it.names.keys() - self.shared for it in (self.a, self.b)]
-        is_denied = self.is_opposite() and not self.b.values
-        if not (self.sorts or is_denied or all(names)):
-            return False
-        return bool(self.topic - known.generic) or self.leave_out_alike(is_same) > 0
 
     def says_again(self) -> bool:
         """Whether the first says the second, or most of it, and little else."""
@@ -598,27 +580,6 @@ def _main(text: str) -> str:
 _ADDITION: Final = re.compile(
     r"(?<=\w)(?:[,;]? because\b|; |, (?:so|keep|even|never|the only|as|since)\b"
     r"|,? and (?:has|have|had|keep|no|never|don't)\b)"
-)
-
-
-@lru_cache(maxsize=8192)
-def differ(a: str, b: str) -> bool | None:
-    """Whether two statements give other values to what they share, whatever else they say.
-
-    It is ``None`` if they are about two things of a kind.
-
-    >>> differ("Our code has moved to GitLab since the crash", "Our code is on GitHub")
-    True
-    >>> differ("The mail service is Ann's now", "The search service is Bob's")
-    """
-    pair = _Pair(read_meaning(_main(a)), read_meaning(_main(b)))
-    return None if pair.is_another() else pair.differs()
-
-
-# Values that many things have.
-_OF_ANYTHING: Final = word_set(
-    "WEEKDAY MONTH PERIOD DAYTIME STATUS COLOUR CITY CONTINENT TONGUE SEASON LENGTH THEME PLACE"
-    " LIFE LEVEL DUTY TRUTH PACE CURRENCY SYSTEM CODE_LANGUAGE PAPER CHANNEL"
 )
 
 

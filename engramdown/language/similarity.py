@@ -23,8 +23,9 @@ from itertools import combinations, pairwise
 from typing import Final, Literal
 
 from engramdown.engram import fold
-from engramdown.language.claims import LONGEST, OPPOSITES, Claim, read
+from engramdown.language.claims import LONGEST, Claim, read
 from engramdown.language.words import (
+    OPPOSITES,
     STOP_WORDS,
     is_inflected,
     same_word,

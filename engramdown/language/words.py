@@ -31,6 +31,45 @@ STOP_WORDS: Final = word_set(
     "which while who whom why will with won would wouldn you your yours always never"
 )
 
+# Words for numbers, each with the number in digits.
+NUMBERS: Final = {
+    word: str(number)
+    for number, words in {
+        2: "two twice", 3: "three thrice", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight",
+        9: "nine", 10: "ten", 11: "eleven", 12: "twelve dozen", 13: "thirteen", 14: "fourteen",
+        15: "fifteen", 16: "sixteen", 17: "seventeen", 18: "eighteen", 19: "nineteen",
+        20: "twenty", 30: "thirty", 40: "forty", 50: "fifty", 60: "sixty", 70: "seventy",
+        80: "eighty", 90: "ninety", 100: "hundred hundreds", 1000: "thousand thousands",
+        10**6: "million millions", 10**9: "billion billions", 0.5: "half halves",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+# English, then German, French, Spanish, Italian, Portuguese, Dutch, Russian, Polish, Chinese and
+# the Korean syllables that negate; then rarer words of these, Nordic languages and Romanian.
+NEGATIONS: Final = word_set(
+    "not no never none nothing nor neither cannot avoid avoids forbid forbidden refuse stop "
+    "dont doesnt didnt cant wont isnt arent shouldnt mustnt nicht nie niemals kein keine "
+    "keinen keiner ne pas jamais nunca non mai não niet nooit geen не никогда нет nigdy 不 没 沒 "
+    "别 別 勿 無 无 未 莫 禁 않 없 못 "
+    "keinem keines nichts niemand nirgends weder kaum aucun aucune rien nul ninguno ninguna ningún "
+    "nadie nada tampoco ni nessun nessuno nessuna niente nulla nem nenhum nenhuma ninguém inte "
+    "aldrig ingen inget inga ikke aldri ingenting nu niciodată ei älä żaden нельзя "
+    "hardly scarcely barely rarely seldom"
+)
+# Pairs of words of which a claim and its opposite hold one each.
+OPPOSITES: Final = frozenset(
+    frozenset(pair.split("/"))
+    for pair in word_set(
+        "enable/disable enabled/disabled on/off before/after allow/deny allow/forbid always/never "
+        "ascending/descending short/long public/private first/last oldest/newest old/new "
+        "open/close add/remove include/exclude more/less more/fewer minimum/maximum start/stop "
+        "increase/decrease upper/lower true/false yes/no accept/reject all/some every/some "
+        "high/low fast/slow light/dark left/right above/below over/under in/out up/down "
+        "most/least to/from into/from must/may must/might must/can should/may should/might "
+        "always/sometimes"
+    )
+)
+
 # Scripts that write no space between words, and Korean, which glues particles to them.
 UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"

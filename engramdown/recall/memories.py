@@ -177,9 +177,6 @@ class MemoryIndex:
                     at += 1
         return found
 
-    def _worth(self, root: str) -> float:
-        return idf(self._holders.get(root, 0), self._total)
-
     def keys(self, word: str) -> list[int]:
         """Return the positions of the entries with a form of ``word``, in their order."""
         if self._connection is None:
@@ -246,7 +243,7 @@ class MemoryIndex:
             query: What they answer.
         """
         said = [(self.entries[at].ts, self.entries[at].text) for at in ranked]
-        order, replaced = newer_first(said, query, self._worth)
+        order, replaced = newer_first(said, query)
         scores = sorted((scored.get(at, 0.0) for at in ranked), reverse=True)
         ids = {place: self.entries[ranked[place]].id for place in replaced.values()}
         return [

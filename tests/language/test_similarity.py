@@ -12,7 +12,6 @@ from typing import Final
 import pytest
 from hypothesis import given
 
-from engramdown.language import claims
 from engramdown.language.claims import LONGEST, read
 from engramdown.language.similarity import (
     asks,
@@ -102,7 +101,6 @@ def test_every_text_says_the_same_as_itself(text: str) -> None:
 def test_only_the_beginning_of_a_document_is_read() -> None:
     assert "last" not in read("word " * LONGEST + "last").every
     assert read("a b") is read("a b")
-    assert claims.OPPOSITES
 
 
 def test_similarity_is_the_share_of_words() -> None:

@@ -1,0 +1,168 @@
+"""Learns the weights of ``engramdown.language.judge`` from pairs of statements.
+
+They stand in ``tests/corpora``, in ``pairs.txt`` and as changes over sessions in ``changes.txt``.
+``python -m benchmarks.judge`` writes the weights, the same ones each time. What a search finds
+beside the answer to a question is taken for something that goes together with it. With ``--check``
+it learns from all writers but one, for each of the first two, and says how many pairs it knows.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import random
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from engramdown.hippocampus.entry import Entry
+from engramdown.language.judge import RELATIONS, ROWS, STEP, WEIGHTS, rows_of
+from engramdown.language.terms import words
+from engramdown.recall.memories import MemoryIndex
+from tests.corpora.dialogs import changes
+
+__all__ = ["main"]
+
+CORPUS: Final = Path(__file__).parent.parent / "tests" / "corpora" / "pairs.txt"
+ROUNDS: Final = 4
+RATE: Final = 0.05
+DECAY: Final = 1e-3
+# So many things that were found beside an answer are learned with it, among so many.
+BESIDE: Final = 6
+FOUND: Final = 60
+BESIDE_WORTH: Final = 0.15
+_SIGNS: Final = dict(zip(">!+=", RELATIONS, strict=True))
+
+Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+
+class Pair(NamedTuple):
+    """Two statements, the number of their relation, a question, and what they are worth."""
+
+    older: str
+    newer: str
+    relation: int
+    question: str = ""
+    worth: float = 1.0
+
+
+def main() -> None:
+    """Learn and write the weights, or check them."""
+    writers = read_pairs(CORPUS)
+    if "--check" in sys.argv:
+        for left_out in list(writers)[:2]:
+            others = [pairs for name, pairs in writers.items() if name != left_out]
+            print(f"{left_out}: {_report(_learned(_rows(others)), writers[left_out])}")
+        return
+    rows = _rows(writers.values())
+    weights = _learned(rows)
+    WEIGHTS.write_bytes(np.clip(np.round(weights / STEP), -127, 127).astype(np.int8).tobytes())
+    print(f"{len(rows)} pairs, {WEIGHTS.stat().st_size:,} bytes")
+    print(_report(weights, rows))
+
+
+def read_pairs(path: Path) -> dict[str, list[Pair]]:
+    """Return the pairs of each writer."""
+    writers: dict[str, list[Pair]] = {}
+    pairs: list[Pair] = []
+    older = ""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line[0] == "[":
+            pairs = writers.setdefault(line.strip("[]"), [])
+        elif line[:2] in {f"{sign} " for sign in _SIGNS}:
+            newer, _, question = line[2:].partition(" // ")
+            pairs.append(Pair(older, newer, RELATIONS.index(_SIGNS[line[0]]), question))
+        elif line[0] != "#":
+            older = line
+    return writers
+
+
+def _changes() -> list[Pair]:
+    """Return what is said in one session, and what takes its place in the next."""
+    pairs = []
+    for said, _, new in changes():
+        if new and len(said) > 1:
+            older, newer = said[0][0], said[1][0]
+            # What both speak of stands for a question.
+            asked = " ".join(word for word in words(older) if word in words(newer))
+            pairs.append(Pair(older, newer, RELATIONS.index("replaces"), f"what is {asked}?"))
+    return pairs
+
+
+def _rows(writers: Iterable[Sequence[Pair]]) -> list[Pair]:
+    rows: list[Pair] = []
+    for pairs in (*writers, _changes()):
+        rows += [pair._replace(question="") for pair in pairs]
+        # What replaces something is contradicted by it.
+        turned = ((pair, pair.relation or 1) for pair in pairs)
+        rows += [Pair(it.newer, it.older, relation, "", 0.5) for it, relation in turned]
+        rows += _found([pair for pair in pairs if pair.question])
+    return rows
+
+
+def _found(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs with their questions, and what a search finds beside their answers."""
+    rows: list[Pair] = []
+    entries = [
+        Entry(id=f"{at}-{which}", text=text, kind="lesson", scope="project", ts=day)
+        for at, pair in enumerate(pairs)
+        for which, text, day in (
+            ("older", pair.older, "2026-01-01"),
+            ("newer", pair.newer, "2026-02-01"),
+        )
+    ]
+    index = MemoryIndex(entries)
+    together = RELATIONS.index("together")
+    older = [pair.older for pair in pairs]
+    for pair in pairs:
+        if RELATIONS[pair.relation] != "same":
+            rows.append(pair)
+        weighed = index.weighed(pair.question, date(2026, 3, 1))
+        ranked = sorted(weighed, key=lambda place: (-weighed[place], place))[:FOUND]
+        beside = [place for place in ranked if place % 2 and older[place // 2] != pair.older]
+        texts = (entries[place].text for place in beside[:BESIDE])
+        rows += [Pair(pair.older, text, together, pair.question, BESIDE_WORTH) for text in texts]
+    return rows
+
+
+def _learned(rows: Sequence[Pair]) -> Array:
+    """Return the weights that tell the relations apart: logistic regression, by adaptive steps."""
+    dice = random.Random(1)
+    features = [np.array(sorted(rows_of(it.older, it.newer, it.question))) for it in rows]
+    weights = np.zeros((ROWS, len(RELATIONS)))
+    squares = np.full((ROWS, len(RELATIONS)), 1e-2)
+    order = list(range(len(rows)))
+    for _ in range(ROUNDS):
+        dice.shuffle(order)
+        for at in order:
+            own = features[at]
+            slope = _softmax(weights[own].sum(0))
+            slope[rows[at].relation] -= 1
+            step = slope * rows[at].worth + DECAY * weights[own]
+            squares[own] += step * step
+            weights[own] -= RATE * step / np.sqrt(squares[own])
+    return weights
+
+
+def _softmax(sums: Array) -> Array:
+    powers: Array = np.exp(sums - sums.max())
+    powers /= powers.sum()
+    return powers
+
+
+def _report(weights: Array, rows: Sequence[Pair]) -> str:
+    hits = 0
+    for it in rows:
+        found = weights[sorted(rows_of(it.older, it.newer, it.question))].sum(0).argmax()
+        hits += (found < 2) == (it.relation < 2)  # noqa: PLR2004 - replaces, contradicts
+    return f"of {hits / len(rows):.3f} of {len(rows)} pairs it is known whether they differ"
+
+
+if __name__ == "__main__":
+    main()
