@@ -5,12 +5,18 @@ Give a folder with ``contradictions.jsonl`` (``{"a", "b", "contradict"}``) and `
 remembered as a person's, and the second is learned by a job, or remembered as well and looked for
 by ``doctor``; a line is deleted by hand in its file, and each of the other texts is learned.
 ``--list`` prints what went wrong, for those who tune.
+
+Give a file of pairs (``{"older", "newer", "relation", "question"}``, the relation one of
+``replaces``, ``contradicts``, ``together`` and ``same``) to count, of each relation, what is taken
+for a contradiction, what the judge of pairs takes for different, what is taken for said again, and
+where recall, asked the question among all of them, shows the newer one first.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -22,16 +28,24 @@ from engramdown import Cortex, Engram
 from engramdown.doctor import check
 from engramdown.engram import Kind, Source
 from engramdown.gate import kind_of
+from engramdown.hippocampus.entry import Entry
 from engramdown.kinds import scope_for
+from engramdown.language.judge import RELATIONS, judge
+from engramdown.language.meaning import contradict, says_again
+from engramdown.recall.memories import MemoryIndex
 
 __all__ = ["main"]
 
 TODAY: Final = date(2026, 3, 1)
+HALF: Final = 0.5
 
 
 def main() -> None:
     """Count and print."""
     folder, is_listed = Path(sys.argv[1]), "--list" in sys.argv
+    if folder.is_file():
+        finish("pairs", table([*_by_relation([*_rows(folder)])]))
+        return
     pairs = [*_rows(folder / "contradictions.jsonl")]
     ways = {"learned by a job": _is_asked, "named by doctor": _is_named}
     rows = [("pairs", "contradictions found", "wrongly")]
@@ -49,6 +63,37 @@ def main() -> None:
     if is_listed:
         sys.stdout.writelines(f"{each}\n" for each in kept if each[2] != each[3])
     finish("contradictions", f"{table(rows)}\n\n{table(more)}")
+
+
+def _by_relation(pairs: list[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each relation, below the heads."""
+    days = {"older": "2026-01-01", "newer": "2026-02-01"}
+    index = MemoryIndex(
+        [
+            Entry(id=f"{at}-{which}", text=pair[which], kind="lesson", scope="project", ts=day)
+            for at, pair in enumerate(pairs)
+            for which, day in days.items()
+        ]
+    )
+    counts: Counter[tuple[str, str]] = Counter()
+    for at, pair in enumerate(pairs):
+        older, newer, relation = pair["older"], pair["newer"], pair["relation"]
+        ids = [hit.entry.id for hit in index.search(pair.get("question", ""), TODAY)]
+        places = [
+            ids.index(one) if one in ids else len(ids) for one in (f"{at}-newer", f"{at}-older")
+        ]
+        found = {
+            "contradict": contradict(older, newer),
+            "differ": judge(older, newer).differ > HALF,
+            "said again": says_again(newer, older),
+            "newer first": places[0] < places[1],
+        }
+        counts[relation, "pairs"] += 1
+        counts.update((relation, head) for head, is_so in found.items() if is_so)
+    heads = ("pairs", "contradict", "differ", "said again", "newer first")
+    yield ("relation", *heads)
+    for relation in RELATIONS:
+        yield (relation, *(str(counts[relation, head]) for head in heads))
 
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:
