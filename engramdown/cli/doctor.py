@@ -70,6 +70,14 @@ class _Fixes(NamedTuple):
     changes: Sequence[FileChange] = ()
     tidied: Sequence[health.Tidying] = ()
 
+    def lines(self) -> Iterator[Line]:
+        """Yield what is shown of them before they are made."""
+        yield from output.planned_lines(self.changes)
+        yield from map(line, self.sentences())
+        if not any(self):
+            yield line((NOTHING_TO_MEND, "dim"))
+        yield line()
+
     def sentences(self) -> Iterator[str]:
         """Yield a sentence for each repair in the transcripts."""
         for each in self.tidied:
@@ -110,7 +118,7 @@ def doctor(place: Place, /, *, staged: bool, mend: bool, dry_run: bool, **_: obj
         return
     fixes = _mend(place) if mend or dry_run else _Fixes()
     reports = _inspect_scopes(place)
-    lines = []
+    lines = [*fixes.lines()] if dry_run else []
     if fixes.changes and not dry_run:
         mended = counted(len(fixes.changes), "file")
         lines = [line((f"Mended {mended}; `engramdown undo` takes a step back.", "good"))]
@@ -174,12 +182,11 @@ def _mend(place: Place) -> _Fixes:
     chosen = {store.root: settings.of(store.scope).episodes for store in cortex.scopes.stores}
     plans = [health.plan_tidying(root, episodes) for root, episodes in chosen.items()]
     fixes = _Fixes(changes, [plan for plan in plans if plan])
-    dry_run, found = given()["dry_run"], any(fixes)
+    if given()["dry_run"]:
+        return fixes
     if not given()["as_json"]:
-        nothing = [] if found else [line((NOTHING_TO_MEND, "dim"))]
-        rows = [*output.planned_lines(changes), *map(line, fixes.sentences())]
-        output.show([*rows, *nothing, line()])
-    if not found or dry_run:
+        output.show(fixes.lines())
+    if not any(fixes):
         return fixes
     output.check(NEEDS_YES)
     output.ask(ASK)

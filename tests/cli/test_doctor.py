@@ -99,7 +99,7 @@ def test_json_says_everything(run: Runner, broken: Path) -> None:
 def test_a_dry_run_shows_the_diff_and_writes_nothing(run: Runner, broken: Path) -> None:
     done = run("doctor", "--dry-run")
     assert done.code == 1
-    assert "Dry run: nothing is written." in done.out
+    assert done.out.startswith("Dry run: nothing is written.\n--- ./.engramdown/memory/")
     assert "+- Ours <!-- id:k3v9q2ht source:llm confidence:high -->" in done.out
     assert "-- Closed" in done.out
     assert "Mended" not in done.out
