@@ -98,8 +98,13 @@ def write(change: Change) -> None:
     swap = Swap(Disk(limit=LARGEST))
     if change.is_gone:
         swap.remove(change.real, seen)
-    else:
-        swap.edit(change.real, seen)
+        return
+    folder = change.real.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    swap.edit(change.real, seen)
+    if change.before is None:
+        # Programs of other users may read it, too, where they may look into its folder.
+        change.real.chmod(folder.stat().st_mode & 0o644)
 
 
 # ---- memory in a file that agents read by themselves ----

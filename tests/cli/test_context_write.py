@@ -126,6 +126,17 @@ def test_what_somebody_wrote_in_the_block_is_not_lost(run: Runner, page: Path) -
     assert page.read_bytes() == data
 
 
+def test_a_new_file_is_as_open_as_its_folder(run: Runner, page: Path) -> None:
+    page.unlink()
+    page.parent.chmod(0o755)
+    run.ok("context", "--write", "AGENTS.md")
+    assert page.stat().st_mode & 0o777 == 0o644
+    page.unlink()
+    page.parent.chmod(0o700)
+    run.ok("context", "--write", "AGENTS.md")
+    assert page.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_link_stays_a_link_within_its_folder(run: Runner, page: Path, tmp_path: Path) -> None:
     link = page.with_name("CLAUDE.md")
     link.symlink_to("AGENTS.md")
