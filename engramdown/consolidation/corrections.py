@@ -9,18 +9,40 @@ same words except for one value.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple, Protocol, TypeVar, cast
 
-from engramdown.consolidation.sentences import Statement, person_in, read, verb_of
+from engramdown.consolidation.revisions import (
+    Amended,
+    amended,
+    content,
+    over,
+    pieces,
+    renewed,
+    same,
+    shared,
+    sort,
+    taken,
+    values,
+    withdrawn,
+)
+from engramdown.consolidation.sentences import (
+    Heard,
+    Statement,
+    hear,
+    is_order,
+    named,
+    person_in,
+    verb_of,
+)
 from engramdown.consolidation.utterances import small_letters
 from engramdown.engram import CONFIDENCES, Engram, Kind, fact_key, fold
 from engramdown.language.judge import judge, may_differ
-from engramdown.language.meaning import contradict, sort_of
+from engramdown.language.meaning import contradict
 from engramdown.language.updates import says_change
-from engramdown.language.words import NUMBERS, STOP_WORDS, is_inflected, word_set
+from engramdown.language.words import word_set
 
 # So many memories one message may bring; who states more has pasted something.
 MOST: Final = 20
@@ -28,15 +50,11 @@ MOST: Final = 20
 # So much of a message's end may say whom the next one means.
 _TAIL: Final = 300
 
+# So many words a question has at most that only names something.
+_BRIEF: Final = 5
 # So many words two statements may differ in, each, and be about the same thing.
 _LIKE: Final = 2
 _RULES: Final = frozenset({"always", "never", "when"})
-_TOKEN: Final = re.compile(r"[^\W_][\w.@:/+#'-]*[\w+#]|[^\W_]")
-_CLITIC: Final = re.compile(r"['\u2019](?:s|ve|re|m|d|ll)\Z")
-_LIGHT: Final = word_set(
-    "use used using now please name location called named new currently also really actually "
-    "anymore longer want like would switched moved migrated changed let go it's"
-)
 
 
 class Text(Protocol):
@@ -55,21 +73,22 @@ T = TypeVar("T", bound=Text)
 
 
 class TakenBack(NamedTuple):
-    """What a user took back.
+    """What a user took back, or said to be another way by now.
 
     Attributes:
-        words: What it was about, in their words.
+        words: What it was about, in their words, or the whole sentence.
         kind: ``profile`` if it is about them, ``never`` for what is allowed now; anything for a
             ``lesson``.
-        is_loose: Whether the words only say that something is over: then they have to speak of
-            most of what a memory says.
+        is_loose: Whether the words only say that something is over.
         instead: What is said to have changed, and is worth knowing only if that was known before.
+        context: What they answer.
     """
 
     words: str
     kind: Kind = "lesson"
     is_loose: bool = False
     instead: Engram | None = None
+    context: str = ""
 
 
 class UserStatements(NamedTuple):
@@ -77,7 +96,7 @@ class UserStatements(NamedTuple):
 
     Attributes:
         engrams: What still holds after the last message.
-        taken_back: What the user took back without having said it in these messages.
+        taken_back: What the user took back, or changed, without having said it in these messages.
     """
 
     engrams: tuple[Engram, ...] = ()
@@ -89,6 +108,14 @@ class _Said(NamedTuple):
 
     engram: Engram
     at: int
+
+
+class Message(NamedTuple):
+    """A message of a user: its words, where it stands, and what it answers."""
+
+    text: str
+    pointer: str = ""
+    answers: str = ""
 
 
 def extract(text: str, *, origin: str = "", via: str = "") -> list[Engram]:
@@ -106,19 +133,19 @@ def extract(text: str, *, origin: str = "", via: str = "") -> list[Engram]:
     return [] if via else list(read_messages([(text, origin)]).engrams)
 
 
-def read_messages(messages: Iterable[tuple[str, str]]) -> UserStatements:
+def read_messages(messages: Iterable[tuple[str, ...]]) -> UserStatements:
     """Return what the messages of a user teach once all of them are read.
 
     Args:
-        messages: Each text and where it stands, in order.
+        messages: Each text, where it stands, and what the assistant said before it, in order.
 
     >>> stated = read_messages([("Always use npm.", ""), ("Sorry, I meant pnpm.", "")])
     >>> stated.engrams[0].text
     'Always use pnpm'
     """
     reader = _Conversation()
-    for at, (text, pointer) in enumerate(messages):
-        reader.add_message(text.encode(errors="ignore").decode(), pointer, at)
+    for at, message in enumerate(Message(*each) for each in messages):
+        reader.add_message(message, at)
     engrams = tuple(each.engram for each in reader.said)
     return UserStatements(engrams, tuple(dict.fromkeys(reader.back)))
 
@@ -130,36 +157,138 @@ class _Conversation:
         """Begin with nothing."""
         self.said: list[_Said] = []
         self.back: list[TakenBack] = []
+        # What was heard and is no statement by itself.
+        self.unread: list[_Said] = []
+        # In the message at hand: how surely something is said instead, how much was brought, what
+        # is wrong, and a short question before: "The freeze? It's gone."
+        self.corrects = ""
+        self.brought = 0
+        self.wrong: list[_Said] = []
+        self.asked = ""
+        self.is_cued = False
         self.person = ""
 
-    def add_message(self, text: str, pointer: str, at: int) -> None:
+    def add_message(self, message: Message, at: int) -> None:
         """Take in a message."""
-        corrects = ""
-        brought = 0
-        unmended = False
-        before = [each for each in self.said if each.at == at - 1]
-        for each in read(text, self.person):
-            if each.act == "takes back":
-                self._take_back(TakenBack(each.text, each.kind, each.confidence == "low"), at)
-                corrects = corrects if each.confidence == "low" else "high"
-            elif each.act == "insists":
-                self._insist(at)
-            elif each.act == "updates":
-                self._update(_engram(each, pointer), at)
-            elif each.act == "corrects":
-                corrects = min(each.confidence, corrects or "low", key=CONFIDENCES.index)
-                if each.text and not self._swap(each, pointer, at):
-                    unmended = unmended or each.confidence == "high"
-            elif brought < MOST:
-                brought += 1
-                self._add(_engram(each, pointer), at, corrects)
-        if unmended and len(before) == 1 and before[0] in self.said:
+        text = message.text.encode(errors="ignore").decode()
+        self.corrects, self.brought, self.wrong, self.asked, self.is_cued = "", 0, [], "", False
+        for heard in hear(text, self.person):
+            if self._goes_back(heard, message, at):
+                self.corrects = "high"
+            else:
+                self._take_in(heard, message, at)
+        for said in self.wrong:
             # It was wrong, but not told how: a person is to say.
-            doubted = before[0]._replace(engram=replace(before[0].engram, unsure=True))
-            self.said[self.said.index(before[0])] = doubted
+            if said in self.said:
+                doubted = said._replace(engram=replace(said.engram, unsure=True))
+                self.said[self.said.index(said)] = doubted
         self.person = person_in(small_letters(text[-_TAIL:])) or self.person
 
-    def _add(self, engram: Engram, at: int, corrects: str) -> None:
+    def _take_in(self, heard: Heard, message: Message, at: int) -> None:
+        """Take in what a sentence states by itself."""
+        before = [each for each in self.said if each.at == at - 1]
+        stated = _stated(heard)
+        if not (stated or heard.mark == "?" or is_order(heard.words)):
+            self.unread.append(_Said(_engram(_plain(heard.written), message.pointer), at))
+        for each in heard.statements:
+            if each.act == "takes back":
+                self._take_back(TakenBack(each.text, each.kind), at)
+                self.corrects = "high"
+            elif each.act == "insists":
+                self._insist(at)
+            elif each.act == "corrects":
+                sure = min(each.confidence, self.corrects or "low", key=CONFIDENCES.index)
+                self.corrects = sure
+                is_mended = not each.text or self._swap(each, message.pointer, at)
+                if not is_mended and each.confidence == "high" and len(before) == 1:
+                    self.wrong += before
+            elif self.brought < MOST:
+                self.brought += 1
+                # That something is over is worth little by itself.
+                is_sure = each.is_sure and not (each.is_guess and over(heard.words))
+                self._add(_engram(each._replace(is_sure=is_sure), message.pointer), at)
+
+    def _goes_back(self, heard: Heard, message: Message, at: int) -> bool:
+        """Take in a sentence that goes back to something before it, and say whether it does."""
+        self.is_cued = self.is_cued or named("DOUBTS").search(heard.words) is not None
+        if heard.mark == "?":
+            self.asked = heard.written if len(heard.words.split()) <= _BRIEF else ""
+            return False
+        engrams = [_engram(it, message.pointer) for it in _stated(heard)]
+        is_newer = any(supersedes(new, it.engram) for new in engrams for it in self.said)
+        # An answer to a question is no correction.
+        is_asked = message.answers.rstrip().endswith("?") and not self.is_cued
+        if not (is_newer or is_asked) and self._amend(heard, message, at):
+            return True
+        if over(heard.words) and self._withdraw(heard, at):
+            self._go_on(heard, message, at)
+            return True
+        return not is_newer and self._reconsider(heard, message, at)
+
+    def _reconsider(self, heard: Heard, message: Message, at: int) -> bool:
+        """Doubt what a sentence says was wrong, and hand on what it may say of earlier sessions."""
+        is_plain = all(it.is_guess or not it.is_sure for it in _stated(heard))
+        if is_plain and named("DOUBTS").search(heard.words):
+            names = {each.text for each in values(heard.written, alone=True)}
+            last = [it for it in self.said if it.at == at - 1]
+            wrong = [it for it in last if any(name in it.engram.text for name in names)]
+            self.wrong += wrong
+            if wrong:
+                return True
+        is_over = bool(over(heard.words))
+        is_handled = any(each.act == "takes back" for each in heard.statements)
+        if not is_handled and content(heard.words):
+            instead = _engram(_plain(heard.written), message.pointer)
+            said = f"{self.asked} {heard.written}".strip() if is_over else heard.written
+            self._take_back(TakenBack(said, "lesson", is_over, instead, message.answers), at)
+        return False
+
+    def _go_on(self, heard: Heard, message: Message, at: int) -> None:
+        """Take in what else is said in a sentence that takes something back."""
+        ended = [*map(fold, over(heard.words))]
+        stated = _stated(heard)
+        # "Strike that, use the present tense."
+        orders = [it for it in pieces(heard.written) if is_order(small_letters(it))]
+        orders = [it for it in orders if fold(it) not in ended and not stated]
+        for each in (*stated, *(_plain(it, "always") for it in orders)):
+            if not any(fold(each.text).removeprefix("never ") in it for it in ended):
+                self.corrects = "high" if stated else ""
+                self._add(_engram(each, message.pointer), at)
+
+    def _amend(self, heard: Heard, message: Message, at: int) -> bool:
+        """Put the value that a sentence gives in the place of one that was said just before."""
+        before = message.text[: message.text.find(heard.written)]
+        found: list[tuple[int, bool, _Said, Amended]] = []
+        for said in (*self.said, *(self.unread if self.is_cued else ())):
+            if said.at == at - 1 or (said.at == at and self.is_cued):
+                text = said.engram.text
+                mended = amended(heard.written, text, is_cued=self.is_cued, before=before)
+                found += [(mended.shared, said in self.said, said, mended)] if mended else []
+        if not found:
+            return False
+        *_, is_read, said, mended = max(reversed(found), key=lambda each: each[:2])
+        origin = message.pointer or said.engram.origin
+        engram = replace(said.engram, text=mended.text, origin=origin)
+        if not is_read:
+            self.unread.remove(said)
+            self.said.append(_Said(engram, at))
+            return True
+        place = self.said.index(said)
+        self.said[place] = said._replace(engram=engram)
+        return True
+
+    def _withdraw(self, heard: Heard, at: int) -> bool:
+        """Let go what a sentence takes back of these messages."""
+        gone = withdrawn(heard.words, [each.engram.text for each in self.said])
+        if not gone and self.said and not all(map(taken, over(heard.words))):
+            # The last thing, if it was said just now.
+            last = self.said[-1].at
+            gone = [place for place, it in enumerate(self.said) if it.at == last >= at - 2]
+        self.said = [each for place, each in enumerate(self.said) if place not in gone]
+        return bool(gone)
+
+    def _add(self, engram: Engram, at: int) -> None:
+        corrects = self.corrects
         if any(fold(each.engram.text) == fold(engram.text) for each in self.said):
             return
         if corrects and engram.unsure:
@@ -185,25 +314,18 @@ class _Conversation:
         self.said.append(_Said(engram, at))
 
     def _take_back(self, back: TakenBack, at: int) -> None:
-        if all(word in _ABOUT for word in _content(back.words)):
+        if not back.instead and all(word in _ABOUT for word in content(back.words)):
             # The last thing, if it was said just now.
             if self.said and at - self.said[-1].at <= 1:
                 last = self.said[-1].at
                 self.said = [each for each in self.said if each.at != last]
             return
-        gone = about(back, [each.engram for each in self.said])
-        self.said = [each for each in self.said if each.engram not in gone]
+        older = [each.engram for each in self.said if each.at < at or not back.instead]
+        gone = revised(back, older)
+        self.said = [each for each in self.said if all(each.engram is not it for it, _ in gone)]
+        self.said += [_Said(engram, at) for _, engram in gone if engram]
         if not gone:
             self.back.append(back)
-
-    def _update(self, engram: Engram, at: int) -> None:
-        """Put what is said to have changed in the place of what it outdates."""
-        older = outdated(engram, [each.engram for each in self.said])
-        if older:
-            self.said = [each for each in self.said if each.engram not in older]
-            self.said.append(_Said(in_place_of(engram, older[0]), at))
-        else:
-            self.back.append(TakenBack(engram.text, instead=engram))
 
     def _insist(self, at: int) -> None:
         """Make a rule of the last thing that was said."""
@@ -216,10 +338,11 @@ class _Conversation:
         """Put the right word in the place of the wrong one, in what was said last with it."""
         for place in reversed(range(len(self.said))):
             said = self.said[place]
-            text = _swapped(said.engram.text, correction)
-            if text and (correction.instead or at - said.at <= 1):
-                mended = replace(said.engram, text=text, origin=pointer or said.engram.origin)
-                self.said[place] = _Said(mended, said.at)
+            mended = _swapped(said.engram.text, correction)
+            if mended and (correction.instead or at - said.at <= 1):
+                origin = pointer or said.engram.origin
+                engram = replace(said.engram, text=mended, origin=origin)
+                self.said[place] = said._replace(engram=engram)
                 return True
         return False
 
@@ -245,87 +368,26 @@ def _engram(said: Statement, pointer: str) -> Engram:
     )
 
 
+def _plain(written: str, kind: Kind = "lesson") -> Statement:
+    text = written.strip(" .,;:") or "-"
+    return Statement(kind, text[:1].upper() + text[1:], "low", "project", is_sure=False)
+
+
+def _stated(heard: Heard) -> list[Statement]:
+    return [each for each in heard.statements if each.act == "states"]
+
+
 def _swapped(text: str, correction: Statement) -> str:
     """Return a text with one word for another, or ``""`` if it has none that fits."""
     new, old = correction.text.strip(" ,.;:"), correction.instead.strip(" ,.;:")
     if not old:
-        # "Every 90 days": only what is not in it anyway is new.
-        known = {word.casefold() for word in _TOKEN.findall(text)}
-        words = [word for word in _TOKEN.findall(new) if word.casefold() not in known]
-        words = [word for word in words if word.casefold() not in STOP_WORDS]
-        if len(words) != 1:
-            return ""
-        new, old = words[0], _counterpart(text, words[0], surely=correction.confidence != "low")
-    found = re.search(rf"(?<!\w){re.escape(old)}(?!\w)", text, re.IGNORECASE) if old else None
+        mended = amended(new, text, is_cued=True)
+        return mended.text if mended else ""
+    found = re.search(rf"(?<!\w){re.escape(old)}(?!\w)", text, re.IGNORECASE)
     return text[: found.start()] + new + text[found.end() :] if found else ""
 
 
-def _counterpart(text: str, new: str, *, surely: bool) -> str:
-    """Return the word of a text that another one of its sort would stand for."""
-    words = _TOKEN.findall(text)
-    sort = _sort(new)
-    if sort:
-        return next((word for word in reversed(words) if _sort(word) == sort), "")
-    alike = (word for word in reversed(words) if _is_alike(word, new))
-    # A name stands for a name, else for what is said last.
-    names = (word for word in words[:0:-1] if new[:1].isupper() and word[:1].isupper())
-    is_value = surely and words and new.casefold() not in _NO_VALUE and "'" not in new
-    return next(alike, next(names, words[-1]) if is_value else "")
-
-
-def _is_alike(one: str, other: str) -> bool:
-    """Whether one word may be a slip for another: "orders-in", "orders-inbound"."""
-    from difflib import SequenceMatcher
-
-    return min(len(one), len(other)) >= _LONG and (
-        SequenceMatcher(None, one.casefold(), other.casefold()).ratio() >= _ALIKE
-    )
-
-
-# From so many letters on two words may be alike, and how much they have to be.
-_LONG: Final = 4
-_ALIKE: Final = 0.7
-
-
-_NO_VALUE: Final = word_set(
-    "thanks thank yes yep ok okay please sorry fine great it that this wait stop wrong problem "
-    "idea worries need way good true right not never always nothing chat mind done"
-)
-
-
-def _sort(word: str) -> str:
-    """Return what sort of value a word is: a number, a day, a package manager; or ``""``."""
-    if word.casefold() in NUMBERS:
-        return "number"
-    if any(map(str.isdigit, word)):
-        return "number" if re.fullmatch(r"\W?[\d.,:]+\W?", word) else "name with a number"
-    return sort_of(word)
-
-
 # ---- whether two are about the same thing ----
-
-_NOT: Final = ("n't", "n\u2019t")
-
-
-# Cached, as each statement is compared with every one before it.
-@lru_cache(4096)
-def _content(text: str) -> tuple[str, ...]:
-    """Return the words that say what a text is about, in small letters."""
-    words = [_CLITIC.sub("", word.casefold()) for word in _TOKEN.findall(text)]
-    return tuple(word for word in words if word not in _SMALL and not word.endswith(_NOT))
-
-
-# Words that say little; a letter alone may be a name: "team b".
-_SMALL: Final = {word for word in STOP_WORDS if len(word) > 1 or word in "ai"} | _LIGHT
-
-
-@lru_cache(65_536)
-def _same(one: str, other: str) -> bool:
-    return one == other or is_inflected(one, other)
-
-
-def _shared(mine: Sequence[str], theirs: Sequence[str]) -> list[str]:
-    return [word for word in mine if any(_same(word, other) for other in theirs)]
 
 
 def is_near(one: Text, other: Text, *, surely: bool = True) -> bool:
@@ -336,11 +398,11 @@ def is_near(one: Text, other: Text, *, surely: bool = True) -> bool:
         other: The older one.
         surely: Whether it is certain that something is said instead.
     """
-    mine, theirs = _content(one.text), _content(other.text)
-    shared = _shared(mine, theirs)
-    fits = (one.kind == "profile") == (other.kind == "profile") or len(shared) > 1
+    mine, theirs = content(one.text), content(other.text)
+    both = shared(mine, theirs)
+    fits = (one.kind == "profile") == (other.kind == "profile") or len(both) > 1
     few = 1 if surely else max(1, (min(len(mine), len(theirs)) + 1) // 2)
-    return fits and len(shared) >= few
+    return fits and len(both) >= few
 
 
 def is_restated(one: Text, other: Text) -> bool:
@@ -354,14 +416,14 @@ def is_restated(one: Text, other: Text) -> bool:
     >>> is_restated(Engram("The team eats on Monday", "lesson", "project"), old)
     False
     """
-    mine, theirs = _content(one.text), _content(other.text)
+    mine, theirs = content(one.text), content(other.text)
     if len(mine) < len(theirs):
         mine, theirs = theirs, mine
-    shared = _shared(theirs, mine)
-    more = [word for word in mine if not any(_same(word, each) for each in theirs)]
-    is_more = len(shared) == len(theirs) and all(len(word) > 1 for word in more)
+    both = shared(theirs, mine)
+    more = [word for word in mine if not any(same(word, each) for each in theirs)]
+    is_more = len(both) == len(theirs) and all(len(word) > 1 for word in more)
     return (
-        one.kind == other.kind != "never" and len(shared) > 1 and is_more and 0 < len(more) <= _LIKE
+        one.kind == other.kind != "never" and len(both) > 1 and is_more and 0 < len(more) <= _LIKE
     )
 
 
@@ -372,42 +434,51 @@ def about(back: TakenBack, memories: Iterable[T]) -> list[T]:
     >>> about(back, [Engram("Speak to me formally", "always", "global")])[0].text
     'Speak to me formally'
     """
-    wanted = [word for word in _content(back.words) if word not in _ABOUT]
+    known = list(memories)
+    if back.is_loose:
+        places = withdrawn(small_letters(back.words), [memory.text for memory in known])
+        return [known[place] for place in places]
+    wanted = [word for word in content(back.words) if word not in _ABOUT]
     counts: list[tuple[int, T]] = []
-    for memory in memories:
-        said = _content(memory.text)
-        shared = len(_shared(wanted, said)) if wanted else 0
-        fits = back.kind != "profile" or (memory.kind == "profile" and shared == len(wanted))
+    for memory in known:
+        said = content(memory.text)
+        both = len(shared(wanted, said)) if wanted else 0
+        fits = back.kind != "profile" or (memory.kind == "profile" and both == len(wanted))
         fits = fits and (back.kind != "never" or memory.kind == "never")
-        least = len(said) if back.is_loose else min(len(wanted), len(said))
-        if (
-            fits
-            and shared
-            and shared * 2 >= least
-            and (shared > 1 or not back.is_loose or least < _LIKE + 1)
-        ):
-            counts.append((shared, memory))
+        if fits and both and both * 2 >= min(len(wanted), len(said)):
+            counts.append((both, memory))
     best = max((count for count, _ in counts), default=0)
     return [memory for count, memory in counts if count == best]
 
 
-def outdated(change: Engram, memories: Iterable[T]) -> list[T]:
-    """Return the memory of which something is said to have changed, if there is one.
+def revised(back: TakenBack, memories: Iterable[T]) -> list[tuple[T, Engram | None]]:
+    """Return the memories that somebody takes back or changes, and what takes the place of each.
 
     >>> old = Engram("The rate limit is 100 a minute", "lesson", "project")
-    >>> outdated(Engram("They raised the rate limit to 300", "lesson", "project"), [old]) == [old]
+    >>> new = Engram("They raised the rate limit to 300", "lesson", "project")
+    >>> revised(TakenBack(new.text, instead=new), [old]) == [(old, new)]
     True
     """
-    near = (it for it in memories if it.kind != "never" and may_differ(it.text, change.text))
-    sure = [(judge(it.text, change.text).differ, it) for it in near]
-    best = max(sure, key=lambda each: each[0], default=None)
-    return [best[1]] if best and best[0] >= _OUTDATED else []
-
-
-def in_place_of(change: Engram, older: Text) -> Engram:
-    """Return what is said to have changed, of the kind of the memory whose place it takes."""
+    known = list(memories)
+    if back.instead is None:
+        return [(memory, None) for memory in about(back, known)]
+    renewals = [(memory, renewed(back.words, memory.text, back.context)) for memory in known]
+    found: list[tuple[float, T, Amended]] = [
+        (it.shared, memory, it) for memory, it in renewals if it and memory.kind != "never"
+    ]
+    over = [] if found or not back.is_loose else about(back, known)
+    if over:
+        return [(memory, None) for memory in over]
+    for memory in known if not found and says_change(back.words) else ():
+        if memory.kind != "never" and may_differ(memory.text, back.words):
+            chance = judge(memory.text, back.words).differ
+            sure = Amended(back.instead.text, memory.kind not in _RULES)
+            found += [(chance, memory, sure)] if chance >= _OUTDATED else []
+    if not found:
+        return []
+    _, older, new = max(found, key=lambda each: each[0])
     kind = cast("Kind", older.kind)
-    return replace(change, kind=kind, unsure=kind in _RULES)
+    return [(older, replace(back.instead, text=new.text, kind=kind, unsure=not new.is_sure))]
 
 
 # How likely what is said to have changed must give another value.
@@ -432,17 +503,14 @@ def supersedes(new: Text, old: Text) -> bool:
         return False
     if new.kind == old.kind == "profile" and (key := fact_key(new.text)):
         return key == fact_key(old.text)
-    mine, theirs = _content(new.text), _content(old.text)
+    mine, theirs = content(new.text), content(old.text)
     if "never" in (new.kind, old.kind):
         # A ban of what was wanted, or the other way round.
         less = mine if new.kind == "never" else theirs
         more = theirs if new.kind == "never" else mine
         is_rule = {new.kind, old.kind} <= _RULES
         return (
-            is_rule
-            and new.kind != old.kind
-            and bool(less)
-            and len(_shared(less, more)) == len(less)
+            is_rule and new.kind != old.kind and bool(less) and len(shared(less, more)) == len(less)
         )
     if mine == theirs and _negated(new.text) != _negated(old.text):
         return True
@@ -463,12 +531,12 @@ def _is_newer(new: Text, old: Text) -> bool:
     """Whether a text that says that something is new differs from the other in a word or two."""
     if not says_change(new.text) or _sphere(new) != _sphere(old):
         return False
-    mine, theirs = _content(new.text), _content(old.text)
-    shared = _shared(mine, theirs)
-    differ = max(len(mine), len(theirs)) - len(shared)
-    if len(shared) > 1 and {*filter(None, map(_sort, mine))} & {*filter(None, map(_sort, theirs))}:
+    mine, theirs = content(new.text), content(old.text)
+    both = shared(mine, theirs)
+    differ = max(len(mine), len(theirs)) - len(both)
+    if len(both) > 1 and {*filter(None, map(sort, mine))} & {*filter(None, map(sort, theirs))}:
         differ = min(differ, _LIKE)
-    return bool(shared) and len(shared) * 2 >= min(len(mine), len(theirs)) and 0 < differ <= _LIKE
+    return bool(both) and len(both) * 2 >= min(len(mine), len(theirs)) and 0 < differ <= _LIKE
 
 
 _I_AM_NOW: Final = re.compile(r"i'm (?:now )?an? .*(?<= )now\Z|i'm now an? ")
@@ -485,12 +553,12 @@ def _denies(new: str, old: str) -> bool:
     found = _INSTEAD.search(new)
     if found is None:
         return False
-    gone = _content(next(filter(None, found.groups())))
-    theirs = _content(old)
+    gone = content(next(filter(None, found.groups())))
+    theirs = content(old)
     return (
         bool(gone)
-        and len(_shared(gone, theirs)) == len(gone)
-        and (len(_shared(_content(new), theirs)) > len(gone) or len(theirs) <= len(gone) + 1)
+        and len(shared(gone, theirs)) == len(gone)
+        and (len(shared(content(new), theirs)) > len(gone) or len(theirs) <= len(gone) + 1)
     )
 
 
@@ -529,7 +597,7 @@ def _same_habit(new: str, old: str) -> bool:
     mine, theirs = (_HABIT.match(" ".join(each.casefold().split())) for each in (new, old))
     if mine is None or theirs is None:
         return False
-    heads = [_content(each["head"]) for each in (mine, theirs)]
+    heads = [content(each["head"]) for each in (mine, theirs)]
     by_now = mine["now"] or not mine["head"].startswith("i ") or mine["head"] == "i'm "
     return bool(by_now) and heads[0] == heads[1] and mine["head"][:2] == theirs["head"][:2]
 
@@ -542,7 +610,7 @@ def _frame(text: str) -> tuple[frozenset[str], str] | None:
     if own is not None:
         return own
     verb = verb_of(words)
-    subject = frozenset(_content(words[: verb.start()])) if verb else frozenset[str]()
+    subject = frozenset(content(words[: verb.start()])) if verb else frozenset[str]()
     said = words[verb.start() :] if verb else ""
     rest = re.sub(r"\b(?:now|currently|from now on|is|are|has been|have been)\b ?", "", said)
     if not subject or not rest or len(rest.split()) > _VALUE or _MANY_VERB.match(words):
@@ -563,7 +631,7 @@ def _own_frame(words: str) -> tuple[frozenset[str], str] | None:
         return frozenset({"i"}), role.removeprefix("i ").removeprefix("now ").strip()
     if found := _SET.match(words) or _NEW_ONE.match(words):
         what = next(filter(None, found.groupdict().values()))
-        return frozenset(_content(what)), "is "
+        return frozenset(content(what)), "is "
     found = _WE.match(words)
     is_one = found is not None and not _MANY_VERB.match(words)
     return (

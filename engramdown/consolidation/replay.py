@@ -88,7 +88,12 @@ def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
     from engramdown.consolidation.error_lessons import lessons_of_fixes
 
     kept = list(lines)
-    stated = read_messages((it.text, f"{session}#{it.seq}") for it in kept if it.role == "user")
+    before = ["", *(it.text if it.role == "assistant" else "" for it in kept)]
+    stated = read_messages(
+        (it.text, f"{session}#{it.seq}", said)
+        for it, said in zip(kept, before, strict=False)
+        if it.role == "user"
+    )
     found: dict[str, Engram] = {}
     for engram in (*stated.engrams, *lessons_of_fixes(cells_of(session, kept))):
         found.setdefault(fold(engram.text), engram)

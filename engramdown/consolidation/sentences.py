@@ -23,13 +23,12 @@ from engramdown.consolidation.classifier import Chances, chances
 from engramdown.consolidation.utterances import entries, mask_shown, sentences, small_letters
 from engramdown.engram import Confidence, Kind, Scope
 from engramdown.language.characters import BLANK
-from engramdown.language.updates import says_change
 from engramdown.language.words import word_set
 
 # A statement that is longer, in characters, is left out.
 LONGEST: Final = 300
 
-Act = Literal["states", "corrects", "takes back", "insists", "updates"]
+Act = Literal["states", "corrects", "takes back", "insists"]
 
 _STRIPS: Final = 8
 _REDACTED: Final = "[redacted"
@@ -53,7 +52,6 @@ class Statement(NamedTuple):
         scope: ``global`` for what is about the user or said to hold everywhere.
         is_sure: Whether it is surely meant to last; else a person is asked.
         act: ``states``, ``takes back`` something, ``insists`` that what stands before it is a rule,
-            ``updates`` what may have been said before, and means nothing by itself,
             or ``corrects`` it: then ``instead`` is the word that was wrong, or ``""`` if it is not
             named.
         is_guess: Whether no form of words says that it is a fact, or a rule.
@@ -154,15 +152,19 @@ def pattern(text: str) -> re.Pattern[str]:
 
 
 @cache
-def _named(name: str, language: str = "english") -> re.Pattern[str]:
-    # Of other languages only the commonest words are known.
-    return pattern(
-        _texts(language)[name] if language == "english" else _texts(language).get(name, "(?!)")
-    )
+def named(name: str, language: str = "english") -> re.Pattern[str]:
+    """Return the pattern of an entry; one that a language lacks fits nothing."""
+    return pattern(_texts(language).get(name, "(?!)"))
+
+
+def text_of(name: str) -> str:
+    """Return the text of an entry of the English table."""
+    return _texts("english")[name]
 
 
 @cache
-def _words(name: str, language: str = "english") -> frozenset[str]:
+def table(name: str, language: str = "english") -> frozenset[str]:
+    """Return the words of an entry."""
     return word_set(_texts(language).get(name, ""))
 
 
@@ -173,16 +175,16 @@ def language_of(words: str) -> str:
     ('french', 'english')
     """
     said = re.findall(r"(?<![.@/])\b[^\W\d_]+'?(?![.@/]\w)", words)
-    english = _words("SMALL")
-    known = english | _words("VERBS")
+    english = table("SMALL")
+    known = english | table("VERBS")
     best, most = "english", 0.0
     if (len(said) == 1 or not english.isdisjoint(said)) and _foreign().isdisjoint(said):
         return best
     for name in LANGUAGES:
-        own = _words("SMALL", name)
+        own = table("SMALL", name)
         telling = sum(_weight(word) for word in said if word in own and word not in known)
         if len(said) > 1 and english.isdisjoint(said):
-            telling += _named("LETTERS", name).search(words) is not None
+            telling += named("LETTERS", name).search(words) is not None
         against = sum(word in english and word not in own for word in said)
         if telling > most and telling > against:
             best, most = name, telling
@@ -192,17 +194,33 @@ def language_of(words: str) -> str:
 @cache
 def _foreign() -> frozenset[str]:
     """Return the small words of the other languages that are no English ones."""
-    small = frozenset().union(*(_words("SMALL", name) for name in LANGUAGES))
-    return small - _words("SMALL") - _words("VERBS")
+    small = frozenset().union(*(table("SMALL", name) for name in LANGUAGES))
+    return small - table("SMALL") - table("VERBS")
 
 
 @cache
 def _weight(word: str) -> float:
     """Return what a small word says about a language: less, if several have it."""
-    return 1 / max(1, sum(word in _words("SMALL", name) for name in LANGUAGES))
+    return 1 / max(1, sum(word in table("SMALL", name) for name in LANGUAGES))
 
 
 # ---- messages ----
+
+
+class Heard(NamedTuple):
+    """A sentence, or a part of one that stands alone.
+
+    Attributes:
+        written: As it is written.
+        words: In small letters, without what is only shown.
+        mark: What ends it.
+        statements: What it states, corrects and takes back, in its order.
+    """
+
+    written: str
+    words: str
+    mark: str
+    statements: tuple[Statement, ...]
 
 
 def read(text: str, person: str = "") -> Iterator[Statement]:
@@ -215,8 +233,13 @@ def read(text: str, person: str = "") -> Iterator[Statement]:
     >>> [(s.kind, s.text) for s in read("Looks good. Never push to main, and call me Jo!")]
     [('never', 'Never push to main'), ('profile', 'Name: Jo')]
     """
+    return (each for heard in hear(text, person) for each in heard.statements)
+
+
+def hear(text: str, person: str = "") -> Iterator[Heard]:
+    """Yield the sentences of a message, each with what it says; see :func:`read`."""
     mask = mask_shown(text)
-    in_trouble = _named("IN_TROUBLE").search(small_letters(mask)) is not None
+    in_trouble = named("IN_TROUBLE").search(small_letters(mask)) is not None
     skipped = -1
     noun = ""
     for start, end, mark in sentences(mask):
@@ -226,22 +249,23 @@ def read(text: str, person: str = "") -> Iterator[Statement]:
         words = small_letters(" ".join(mask[first:last] for first, last in spans))
         clause = _Clause(" ".join(text[first:last] for first, last in spans), words, mark)
         after = text[end : end + 8]
-        if _named("PRETENDS").match(words):
+        if named("PRETENDS").match(words):
             # What follows in this paragraph belongs to the game.
             paragraph = mask.find("\n\n", end)
             skipped = paragraph if paragraph >= 0 else len(mask)
-        elif not _named("SARCASM").search(words) and not pattern(r"\W*/s\b").match(after):
+        elif not named("SARCASM").search(words) and not pattern(r"\W*/s\b").match(after):
             clause = _with_noun(_with_person(clause, person), noun)
             person = person_in(clause.words) or person
             for part in _parts(clause):
-                yield from (each for each in _read(part) if not (in_trouble and each.is_guess))
-            named = _named("NOUN").search(clause.words)
-            noun = named[named.lastindex or 0] if named else ""
+                said = (each for each in _read(part) if not (in_trouble and each.is_guess))
+                yield Heard(*part, tuple(said))
+            thing = named("NOUN").search(clause.words)
+            noun = thing[thing.lastindex or 0] if thing else ""
 
 
 def _begins_anew(before: str, after: str) -> bool:
     """Whether two parts of a sentence stand alone, each for itself."""
-    if _named("BEGINS").match(after):
+    if named("BEGINS").match(after):
         return True
     language = language_of(f"{before} {after}")
     return all(any(_found(part, language)) for part in (before, after))
@@ -250,8 +274,8 @@ def _begins_anew(before: str, after: str) -> bool:
 def _parts(clause: _Clause) -> Iterator[_Clause]:
     """Yield the sentences that stand within one: "I'm deaf, and never call me"."""
     start = 0
-    if not _named("TOGETHER").match(clause.words):
-        for found in _named("BREAKS").finditer(clause.words):
+    if not named("TOGETHER").match(clause.words):
+        for found in named("BREAKS").finditer(clause.words):
             before, after = clause.words[start : found.start()], clause.words[found.end() :]
             is_short = found.start() < start or before.count(" ") < 1
             if is_short or is_reported(before) or not _begins_anew(before, after):
@@ -263,13 +287,13 @@ def _parts(clause: _Clause) -> Iterator[_Clause]:
 
 def person_in(words: str) -> str:
     """Return who is spoken of in small letters: "my daughter"; the last one, or ``""``."""
-    found = list(_named("PERSON").finditer(words))
+    found = list(named("PERSON").finditer(words))
     return found[-1][0] if found else ""
 
 
 def _with_person(clause: _Clause, person: str) -> _Clause:
     """Return a sentence in which the person that was spoken of stands for "she" or "he"."""
-    found = _named("SHE").match(clause.words) if person else None
+    found = named("SHE").match(clause.words) if person else None
     if found is None:
         return clause
     first, last = found.span("who")
@@ -280,8 +304,8 @@ def _with_person(clause: _Clause, person: str) -> _Clause:
 def _with_noun(clause: _Clause, noun: str) -> _Clause:
     """Return a sentence in which the noun of the sentence before stands for "them" or "it"."""
     many = noun.endswith("s")
-    found = _named("PRONOUN" if many else "PRONOUN_ONE").search(clause.words) if noun else None
-    same = _named("IT_IS").match(clause.words)
+    found = named("PRONOUN" if many else "PRONOUN_ONE").search(clause.words) if noun else None
+    same = named("IT_IS").match(clause.words)
     if found is None and same is None:
         return clause
     first, last = found.span(found.lastindex or 0) if found else same.span("it") if same else (0, 0)
@@ -306,16 +330,16 @@ def kind_of(text: str) -> Kind:
     head = text[:_BEGINNING].lstrip(_MARKS)
     words = f"{small_letters(' '.join(head.split()))} "
     for name, kind in _HANDED_OVER:
-        if _named(name).match(words):
+        if named(name).match(words):
             return kind
     # Whether it is asked, or about one thing at hand, does not matter here.
     first = next(statements(head.replace("?", ".")), None)
     if first is not None:
         return first.kind
-    asked = _named("ASKED").match(words)
+    asked = named("ASKED").match(words)
     start = asked.end() if asked else 0
     rest = words[start:].removeprefix("please").strip()
-    if _named("ABOUT_THAT").match(rest):
+    if named("ABOUT_THAT").match(rest):
         return "lesson"
     return "always" if is_order(rest, surely=start > 0 and " " in rest) else "lesson"
 
@@ -338,8 +362,8 @@ def reworded(text: str, kind: Kind) -> str:
     before, found, after = small_letters(text).partition(small_letters(value) or "\0")
     is_whole = (
         found
-        and not _named("UNSAID").sub("", after)
-        and not _named("SEPARATOR").search(before)
+        and not named("UNSAID").sub("", after)
+        and not named("SEPARATOR").search(before)
         and "--" not in before  # an option
     )
     is_ban = kind == "never" and before.strip() and not value.startswith("Never ")
@@ -360,7 +384,7 @@ def _read(clause: _Clause) -> Iterator[Statement]:
     """Yield what a sentence says: first whether it goes back to something before it."""
     words = clause.words
     language = language_of(words)
-    asks = clause.mark == "?" and not _named("TAG").match(words)
+    asks = clause.mark == "?" and not named("TAG").match(words)
     taken = None if asks else _taken_back(words, language)
     if taken is not None:
         back, rest = taken
@@ -370,27 +394,19 @@ def _read(clause: _Clause) -> Iterator[Statement]:
         yield from [more[0]._replace(confidence="high")] if is_value else [back, *more]
         if rest or not words.startswith("we "):
             return
-    if not asks and _named("INSISTS").fullmatch(words):
+    if not asks and named("INSISTS").fullmatch(words):
         yield Statement("always", "", "high", "project", act="insists")
         return
-    if not asks and (left := _named("LEAVES", language).match(words)):
-        kind: Kind = "profile" if left["who"] == "i" else "lesson"
-        yield Statement(kind, left["left"], "high", "project", act="takes back")
     found = list(_stated(clause, language))
-    if not found and not asks and _named("CANCELS", language).search(words):
-        yield Statement("lesson", words, "low", "project", act="takes back")
     swap = None if asks else _corrected(clause, language)
-    if not (found or swap or asks) and language == "english" and says_change(words):
-        text = clause.written[_opener(words, 0, language) :]
-        yield Statement("lesson", text[:1].upper() + text[1:], "medium", "project", act="updates")
     if swap is not None:
         # What is said instead stands beside it, or in the next sentence.
         is_piece = swap.text and all(
             each.is_guess and each.text.casefold().startswith(swap.text.casefold())
             for each in found
         )
-        named = swap.instead.casefold()
-        is_named = named and all(it.text.casefold().startswith(named) for it in found)
+        gone = swap.instead.casefold()
+        is_named = gone and all(it.text.casefold().startswith(gone) for it in found)
         if is_named or (is_piece and swap.confidence != "low"):
             found = []  # "No, Ghent since May": a value, and no sentence.
         yield swap._replace(text="") if any(each.is_sure for each in found) else swap
@@ -402,8 +418,8 @@ def _taken_back(words: str, language: str) -> tuple[Statement, str] | None:
 
     The statement holds words that it is about, or ``""`` for the last thing.
     """
-    found = _named("TAKES_THAT", language).match(words)
-    found = found or _named("TAKES_BACK", language).match(words)
+    found = named("TAKES_THAT", language).match(words)
+    found = found or named("TAKES_BACK", language).match(words)
     if found is None:
         return None
     groups = found.groupdict("")
@@ -417,28 +433,28 @@ def _taken_back(words: str, language: str) -> tuple[Statement, str] | None:
 def _corrected(clause: _Clause, language: str) -> Statement | None:
     """Return which words a sentence puts in the place of others: "I meant 8081, not 8080"."""
     words = clause.words
-    cue = _named("CORRECTS", language).match(words)
-    no = _named("OBJECTS", language).match(words)
-    behind = _named("CORRECTS_BEHIND", language).search(words)
-    denied = _named("NOT_THAT_THIS", language).fullmatch(words)
-    if value := _named("SAID_THAT", language).match(words):
+    cue = named("CORRECTS", language).match(words)
+    no = named("OBJECTS", language).match(words)
+    behind = named("CORRECTS_BEHIND", language).search(words)
+    denied = named("NOT_THAT_THIS", language).fullmatch(words)
+    if value := named("SAID_THAT", language).match(words):
         first, last = value.span("new")
         return _correction(clause.written[first:last], value["old"])
     if not (cue or no or behind or denied):
-        value = _named("VALUE_ONLY", language).match(words)
-        value = value or _named("VALUE_SORRY").fullmatch(f"{words}{clause.mark.strip('.?')}")
+        value = named("VALUE_ONLY", language).match(words)
+        value = value or named("VALUE_SORRY").fullmatch(f"{words}{clause.mark.strip('.?')}")
         if value is None:
             return None
         first, last = value.span("new")
         return _correction(clause.written[first:last], value["old"] or "", "low")
     start, end = max(each.end() if each else 0 for each in (cue, no)), len(words)
     end = behind.start() if behind else end
-    if leads := _named("LEADS_IN", language).match(words, start, end):
+    if leads := named("LEADS_IN", language).match(words, start, end):
         start = leads.end()
     start = end - len(words[start:end].lstrip(_EDGE))
     left = words[start:end].rstrip(_EDGE)
     for name in ("NOT_THAT_THIS", "THIS_NOT_THAT"):
-        if found := _named(name, language).fullmatch(left):
+        if found := named(name, language).fullmatch(left):
             first, last = (start + at for at in found.span("new"))
             return _correction(clause.written[first:last], found["old"])
     # What stands behind a comma says why.
@@ -448,7 +464,7 @@ def _corrected(clause: _Clause, language: str) -> Statement | None:
     new = clause.written[start : start + len(brief)] if is_short else ""
     if behind or cue:
         return _correction(new, "")
-    denies = no is not None and _named("DENIES").search(no[0]) is not None
+    denies = no is not None and named("DENIES").search(no[0]) is not None
     return _correction(new, "", "medium" if denies else "low")
 
 
@@ -501,7 +517,7 @@ def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
     """Yield what each clause says, with where it begins; a case and a memory go to the end."""
     done = last = 0
     says_habit = False  # Whether somebody just said what they do: "I live here and work there".
-    starts = (found.span() for found in _named("SEPARATOR", language).finditer(words))
+    starts = (found.span() for found in named("SEPARATOR", language).finditer(words))
     for start, at in ((0, 0), *starts):
         if at < done:
             continue
@@ -527,16 +543,16 @@ def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
 
 def _is_no_start(words: str, at: int, language: str, *, is_first: bool) -> bool:
     """Whether what stands before a clause makes it somebody else's, or nothing that lasts."""
-    for_now = pattern(r"i(?:'m| am)\b").match(words) and _named("NO_LIFE").match(words[:at])
+    for_now = pattern(r"i(?:'m| am)\b").match(words) and named("NO_LIFE").match(words[:at])
     passes = is_first and (is_passing(words[:at], firm=True) or for_now)
     return bool(passes) or is_reported(words[:at], language)
 
 
 def _in_case(case: str, said: Said) -> Said | None:
     """Return an order or a preference with the case that it belongs to and stands before it."""
-    if not _named("CASE").fullmatch(case):
+    if not named("CASE").fullmatch(case):
         return said
-    if is_passing(case, firm=True) or _named("AT_HAND").search(case):
+    if is_passing(case, firm=True) or named("AT_HAND").search(case):
         return None
     if said.kind in ("always", "never"):
         return said._replace(kind="when", start=0, label="")
@@ -547,14 +563,14 @@ def _in_case(case: str, said: Said) -> Said | None:
 def _goes_on(words: str, at: int, said: Said, *, says_habit: bool) -> bool:
     """Whether a clause only goes on with the one before: "… and work there", "…, so it is late"."""
     if said.is_fact:
-        return _named("GOES_ON").search(words[:at]) is not None
-    elided = says_habit and not _named("POLITE").match(words, at)
-    return elided and _named("AND").search(words[:at]) is not None
+        return named("GOES_ON").search(words[:at]) is not None
+    elided = says_habit and not named("POLITE").match(words, at)
+    return elided and named("AND").search(words[:at]) is not None
 
 
 def _beside_name(words: str, said: Said) -> Iterator[tuple[int, Said]]:
     """Yield what somebody is who says their name: "I'm Edda, a florist"."""
-    more = _named("APPOSITION").match(words, said.end) if said.label.startswith("Name:") else None
+    more = named("APPOSITION").match(words, said.end) if said.label.startswith("Name:") else None
     if more is not None:
         yield more.start(), Said("profile", "high", more.end(), len(words), "I'm")
 
@@ -570,13 +586,13 @@ def _clause(words: str, at: int, language: str, lead: str = "") -> Said | None:
     """
     standing = is_rule = objects = False
     for _ in range(_STRIPS):
-        if polite := _named("OPENS_ORDER").match(words, at):
+        if polite := named("OPENS_ORDER").match(words, at):
             at = polite.end()
         fact = remembered(words, at, language)
         if fact >= 0:
             return _memory(words, fact, language)
-        rule = _named("RULE_IS").match(words, at)
-        lasts = rule or _named("LASTS", language).match(words, at)
+        rule = named("RULE_IS").match(words, at)
+        lasts = rule or named("LASTS", language).match(words, at)
         if lasts is not None:
             standing, is_rule, at = True, rule is not None, lasts.end()
         opener = _opener(words, at, language)
@@ -586,14 +602,14 @@ def _clause(words: str, at: int, language: str, lead: str = "") -> Said | None:
             return said
         if not opens:
             return Said("always", "high", at, len(words)) if is_rule and words[at:] else None
-        objects = objects or _named("OBJECTS", language).match(words, at) is not None
+        objects = objects or named("OBJECTS", language).match(words, at) is not None
         at = opener
     return None
 
 
 def _opener(words: str, at: int, language: str) -> int:
     """Return where that ends which opens a clause and says nothing: "well", "no", "I meant"."""
-    found = (_named(name, language).match(words, at) for name in ("OPENERS", "CORRECTS", "OBJECTS"))
+    found = (named(name, language).match(words, at) for name in ("OPENERS", "CORRECTS", "OBJECTS"))
     end = next((each.end() for each in found if each and each.end() > at), at)
     return end + len(words[end:]) - len(words[end:].lstrip(_EDGE)) if end > at else at
 
@@ -654,18 +670,18 @@ def remembered(words: str, at: int, language: str = "english") -> int:
     >>> remembered("remember that ci is slow", 0), remembered("remember the milk", 0)
     (14, -1)
     """
-    found = _named("REMEMBER", language).match(words, at)
+    found = named("REMEMBER", language).match(words, at)
     if found is None or language != "english":
         return found.end() if found else -1
     rest = words[found.end() :]
-    if _named("TO_DO").match(rest) or _named("PEP_TALK").match(rest):
+    if named("TO_DO").match(rest) or named("PEP_TALK").match(rest):
         return -1
     asked = found[0].rstrip()
     is_clause = asked.endswith((" that", ":", ",")) and pattern(r"\S+ \S+ \S+ \S").match(rest)
-    if _named("NO_FACT").match(rest) and not is_clause:
+    if named("NO_FACT").match(rest) and not is_clause:
         return -1
-    clear = _named("CLEARLY").match(asked) and " " in rest
-    verb = _named("HAS_VERB").search(rest) and rest.count(" ") > 1
+    clear = named("CLEARLY").match(asked) and " " in rest
+    verb = named("HAS_VERB").search(rest) and rest.count(" ") > 1
     return found.end() if clear or verb else -1
 
 
@@ -674,38 +690,38 @@ def remembered(words: str, at: int, language: str = "english") -> int:
 
 def _banned(words: str, at: int, *, standing: bool) -> Said | None:
     """Return what a clause prohibits: "don't use tabs", "no emojis, ever"."""
-    if found := _named("NO").match(words, at):
-        sure = standing or _named("NO_MARK").search(words, at) is not None
-        if is_passing(words[at:]) or (not sure and _named("ONCE").search(words, at)):
+    if found := named("NO").match(words, at):
+        sure = standing or named("NO_MARK").search(words, at) is not None
+        if is_passing(words[at:]) or (not sure and named("ONCE").search(words, at)):
             return None
         return Said("never", "medium", found.start("kept"), len(words), is_sure=sure)
-    found = _named("DONT").match(words, at)
+    found = named("DONT").match(words, at)
     start = found.end() if found else at
     rest = words[start:]
     if (
         found is None
-        or _named("NO_BAN").match(rest)
+        or named("NO_BAN").match(rest)
         or not is_order(rest, surely=True)
         or is_passing(rest)
     ):
         return None
     sure = (
         standing
-        or _named("EVER").search(found[0]) is not None
-        or _named("STANDING").search(rest) is not None
-        or _named("FOR_GOOD").search(rest) is not None
+        or named("EVER").search(found[0]) is not None
+        or named("STANDING").search(rest) is not None
+        or named("FOR_GOOD").search(rest) is not None
     )
-    if not sure and _named("ONCE").search(rest):
+    if not sure and named("ONCE").search(rest):
         return None
     if not sure and " " not in re.split("[,;:]", rest)[0].strip():
         return None  # "Don't move."
-    sure = sure or _named("IN_GENERAL").search(rest) is not None or not _is_definite(rest)
+    sure = sure or named("IN_GENERAL").search(rest) is not None or not _is_definite(rest)
     return Said("never", "medium", start, len(words), "Never", is_sure=sure)
 
 
 def _ordered(words: str, at: int, *, standing: bool, objects: bool) -> Said | None:
     """Return the rule that an order is, if it is one, and whether that is sure."""
-    asked = _named("ASKED").match(words, at)
+    asked = named("ASKED").match(words, at)
     start = asked.end() if asked else at
     # Why it shall be so, and what is quoted behind a colon, does not say how long.
     main = pattern(r".*?(?= because |[:;] |\Z)").match(words, start)
@@ -714,15 +730,15 @@ def _ordered(words: str, at: int, *, standing: bool, objects: bool) -> Said | No
         return state
     if not is_order(rest, surely=standing) or is_passing(rest, firm=standing):
         return None
-    if _named("WHENEVER").match(rest) and not _named("ONCE").search(rest):
+    if named("WHENEVER").match(rest) and not named("ONCE").search(rest):
         return Said("when", "medium", start, len(words))
     if standing:
         return Said("always", "high", start, len(words))
-    if _named("INSTEAD").match(rest):
+    if named("INSTEAD").match(rest):
         return Said("always", "low", start, len(words) - len(" instead"), is_sure=False)
     lead = words[at:start]
-    sure = _certainty(rest, lead, must=_named("YOU_MUST").match(words, at) is not None)
-    if sure is None and objects and _named("STYLE").match(rest):
+    sure = _certainty(rest, lead, must=named("YOU_MUST").match(words, at) is not None)
+    if sure is None and objects and named("STYLE").match(rest):
         # "No, use two spaces": it is said instead of something, which it may be like.
         sure = False if _is_lasting(rest, lead) else None
     return None if sure is None else Said("always", "medium", start, len(words), is_sure=sure)
@@ -730,9 +746,9 @@ def _ordered(words: str, at: int, *, standing: bool, objects: bool) -> Said | No
 
 def _state(rest: str, start: int, end: int) -> Said | None:
     """Return how things shall be from now on, where no order says it: "keywords go uppercase"."""
-    is_verb = rest.partition(" ")[0] in _words("VERBS")
-    tells = _named("SUBJECT").match(rest) or (verb_of(rest) and not is_verb)
-    if not _named("STATE").match(rest) or is_order(rest, surely=not tells):
+    is_verb = rest.partition(" ")[0] in table("VERBS")
+    tells = named("SUBJECT").match(rest) or (verb_of(rest) and not is_verb)
+    if not named("STATE").match(rest) or is_order(rest, surely=not tells):
         return None
     is_fact = pattern(r"[^,]+? (?:is|are) (?:at|in|on|now)\b").match(rest)
     return Said("lesson" if is_fact else "always", "high", start, end)
@@ -740,39 +756,39 @@ def _state(rest: str, start: int, end: int) -> Said | None:
 
 def _is_lasting(rest: str, lead: str) -> bool:
     """Whether an order may be about more than what is at hand."""
-    is_brief = " " not in rest or _named("TO_ME").match(rest)
-    return not is_brief and not _named("ONCE").search(lead + rest)
+    is_brief = " " not in rest or named("TO_ME").match(rest)
+    return not is_brief and not named("ONCE").search(lead + rest)
 
 
 def _certainty(rest: str, lead: str, *, must: bool) -> bool | None:
     """Return whether an order is surely a rule, maybe, or (``None``) hardly."""
-    stands = _named("STANDING").search(rest) is not None
+    stands = named("STANDING").search(rest) is not None
     if not _is_lasting(rest, lead):
         # "Send nothing to her without my approval": it lasts, but who is it?
-        return False if stands and _named("SOMEBODY").search(rest) else None
+        return False if stands and named("SOMEBODY").search(rest) else None
     definite = _is_definite(rest)
     if must or lead.endswith("only "):
         return None if definite else True
-    style = _named("STYLE").match(rest) is not None
-    if not style and not _named("MANNER").match(rest):
+    style = named("STYLE").match(rest) is not None
+    if not style and not named("MANNER").match(rest):
         return False if stands else None
-    contrast = _named("CONTRAST").search(rest) and not _named("THE").match(rest)
+    contrast = named("CONTRAST").search(rest) and not named("THE").match(rest)
     return True if stands or contrast else _manner(rest, definite=definite, style=style)
 
 
 def _manner(rest: str, *, definite: bool, style: bool) -> bool | None:
     """Return the same of an order that says how to do something."""
     if definite:
-        general = _named("IN_GENERAL").search(rest) is not None
-        return style if general and (style or _named("THE").match(rest)) else None
-    if _named("ONE_PLACE").search(rest):
+        general = named("IN_GENERAL").search(rest) is not None
+        return style if general and (style or named("THE").match(rest)) else None
+    if named("ONE_PLACE").search(rest):
         return False if style else None
-    return style or _named("PLURAL").match(rest) is not None
+    return style or named("PLURAL").match(rest) is not None
 
 
 def _is_definite(rest: str) -> bool:
     """Whether an order is about one thing: "rename the class", "write a poem"."""
-    return _named("DEFINITE").match(rest) is not None
+    return named("DEFINITE").match(rest) is not None
 
 
 def is_order(words: str, *, surely: bool = False) -> bool:
@@ -786,41 +802,41 @@ def is_order(words: str, *, surely: bool = False) -> bool:
     >>> is_order("push to main"), is_order("pushes to main"), is_order("mind")
     (True, False, False)
     """
-    skipped = _named("SKIPPED").match(words)
+    skipped = named("SKIPPED").match(words)
     rest = words[skipped.end() if skipped else 0 :]
     found = pattern(_WORD).match(rest)
-    if not found or _named("HAPPENS").match(rest) or _named("SAYINGS").match(rest):
+    if not found or named("HAPPENS").match(rest) or named("SAYINGS").match(rest):
         return False
     verb = found[0]
-    if _named("NOT_A_VERB").match(rest, min(found.end() + 1, len(rest))):
+    if named("NOT_A_VERB").match(rest, min(found.end() + 1, len(rest))):
         return False
-    if verb in _words("VERBS") or verb.partition("-")[0] in _words("VERBS"):
-        return surely or not (_has_subject(rest) or _named("DECLARES").match(rest))
-    inflected = _named("INFLECTED").fullmatch(verb) and verb not in _words("PLAIN_S")
-    if verb in _words("NO_ORDER") or inflected or not verb[0].isalpha():
+    if verb in table("VERBS") or verb.partition("-")[0] in table("VERBS"):
+        return surely or not (_has_subject(rest) or named("DECLARES").match(rest))
+    inflected = named("INFLECTED").fullmatch(verb) and verb not in table("PLAIN_S")
+    if verb in table("NO_ORDER") or inflected or not verb[0].isalpha():
         return False
     after = pattern(_WORD).match(rest, found.end() + 1)
-    return surely or (after is not None and after[0] in _words("AFTER_A_VERB"))
+    return surely or (after is not None and after[0] in table("AFTER_A_VERB"))
 
 
 def _has_subject(rest: str) -> bool:
     """Whether the verb stands behind who does something: "file names end in a number"."""
     found = pattern(r"\S+ (?:[\w-]+ )?[\w-]*[^s\W]s ([\w']+) \S").match(rest)
-    return found is not None and found[1] in _words("PLURAL_VERBS")
+    return found is not None and found[1] in table("PLURAL_VERBS")
 
 
 def _order_behind(words: str, case: int) -> int:
     """Return where the order begins behind a case, or -1."""
-    for comma in _named("COMMA").finditer(words, case):
+    for comma in named("COMMA").finditer(words, case):
         at = comma.end()
-        polite = _named("PLEASE").match(words, at)
+        polite = named("PLEASE").match(words, at)
         start = polite.end() if polite else at
-        if is_order(words[start:], surely=start > at) or _named("SHALL").match(words, at):
+        if is_order(words[start:], surely=start > at) or named("SHALL").match(words, at):
             return at
     for bare in pattern(rf"(?<= ){_texts('english')['BARE']}\b (?=\S)").finditer(words, case):
         before = words[case : bare.start()].split()
         is_longer = len(before) > 1 or words[case : bare.start() - 1].endswith("ing")
-        if is_longer and not _named("BEFORE_A_NOUN").fullmatch(before[-1]):
+        if is_longer and not named("BEFORE_A_NOUN").fullmatch(before[-1]):
             return bare.start()
     return -1
 
@@ -835,15 +851,15 @@ _LONGEST_SUBJECT: Final = 9
 def _fact(words: str, at: int, lead: str) -> Said | None:
     """Return a plain fact about the world: "our badges last for two years"."""
     rest = words[at:]
-    now = _named("FROM_NOW").sub("", rest)
+    now = named("FROM_NOW").sub("", rest)
     if (
-        (lead and not lead.endswith(":") and not _named("ANNOUNCED").search(lead))
+        (lead and not lead.endswith(":") and not named("ANNOUNCED").search(lead))
         or rest.count(" ") < _FEWEST - 1
-        or _named("NO_SUBJECT").match(rest)
-        or _named("TASK").match(rest)
+        or named("NO_SUBJECT").match(rest)
+        or named("TASK").match(rest)
         or is_order(rest)
-        or _named("NARRATIVE").search(now)
-        or (_named("EVENT").search(rest) and not _named("OF_MANY").search(rest))
+        or named("NARRATIVE").search(now)
+        or (named("EVENT").search(rest) and not named("OF_MANY").search(rest))
     ):
         return None
     found = verb_of(rest)
@@ -851,13 +867,13 @@ def _fact(words: str, at: int, lead: str) -> Said | None:
     if (
         found is None
         or subject.count(" ") > _LONGEST_SUBJECT
-        or _named("NO_NOUN").search(subject)
-        or _named("TRANSIENT").match(rest, found.start())
+        or named("NO_NOUN").search(subject)
+        or named("TRANSIENT").match(rest, found.start())
     ):
         return None
-    if _named("MY_LIFE").match(rest):
+    if named("MY_LIFE").match(rest):
         return Said("profile", "medium", at, len(words))
-    is_sure = not (_named("MODAL").match(rest, found.start()) or _named("SOFT_SUBJECT").match(rest))
+    is_sure = not (named("MODAL").match(rest, found.start()) or named("SOFT_SUBJECT").match(rest))
     return Said("lesson", "medium", at, len(words), is_sure=is_sure, is_fact=True)
 
 
@@ -869,7 +885,7 @@ def _likely(words: str, chance: Chances | None) -> Said | None:
     rest = words[at:]
     if chance is None or rest.count(" ") < _FEWEST - 1 or not _is_likely(rest, chance):
         return None
-    if _ROLE.match(rest) or is_passing(rest, firm=True) or _named("TASK").match(rest):
+    if _ROLE.match(rest) or is_passing(rest, firm=True) or named("TASK").match(rest):
         return None
     is_asked, is_brief = is_order(rest), rest.count(" ") < _FEWEST
     least = _HARDLY_ANY_DOUBT if is_asked else _LEAST_DOUBT
@@ -882,11 +898,11 @@ def _likely(words: str, chance: Chances | None) -> Said | None:
 
 def _is_likely(rest: str, chance: Chances) -> bool:
     """Whether a sentence is rather something than nothing; what is said for once, very surely."""
-    if chance.rule < _MOST_DOUBT and _named("NO_LIFE").match(rest):
+    if chance.rule < _MOST_DOUBT and named("NO_LIFE").match(rest):
         return False
-    stands = _named("STANDING").search(rest) is not None
-    is_one = _named("ONCE").search(rest) is not None or (
-        is_order(rest) and (_is_definite(rest) or _named("ONE_PLACE").search(rest) is not None)
+    stands = named("STANDING").search(rest) is not None
+    is_one = named("ONCE").search(rest) is not None or (
+        is_order(rest) and (_is_definite(rest) or named("ONE_PLACE").search(rest) is not None)
     )
     is_doubtful = rest.count(" ") < _FEWEST or (is_one and not stands)
     return chance.nothing < (_HARDLY_ANY_DOUBT if is_doubtful else _MOST_DOUBT)
@@ -894,15 +910,15 @@ def _is_likely(rest: str, chance: Chances) -> bool:
 
 def _as_rule(rest: str, said: Said, *, is_maybe_fact: bool) -> Said:
     """Return what a likely rule says: a ban, one for a case; or how things are after all."""
-    if _named("TELLS_OF_ME").match(rest):
+    if named("TELLS_OF_ME").match(rest):
         return said._replace(kind="profile")
-    shall = _named("STANDING").search(rest) or _named("OBLIGES").search(rest)
-    if (is_maybe_fact or _named("STATES_IT").match(rest)) and not shall:
+    shall = named("STANDING").search(rest) or named("OBLIGES").search(rest)
+    if (is_maybe_fact or named("STATES_IT").match(rest)) and not shall:
         return said._replace(is_fact=True)
-    if forbids := _named("FORBIDS").search(rest):
+    if forbids := named("FORBIDS").search(rest):
         skipped = forbids.end("no") if forbids["no"] else 0
         return said._replace(kind="never", start=said.start + skipped)
-    return said._replace(kind="when" if _named("CASE_BEGINS").match(rest) else "always")
+    return said._replace(kind="when" if named("CASE_BEGINS").match(rest) else "always")
 
 
 # Who speaks of themselves.
@@ -929,23 +945,23 @@ _LEAST_ASKED: Final = 0.6
 
 def _polite_wish(words: str) -> Said | None:
     """Return the wish that a sentence without a verb is, if it is one: "German, please"."""
-    polite = _named("POLITELY").search(words)
+    polite = named("POLITELY").search(words)
     if polite:
         wish = _wished(words[: polite.start()].rstrip(_EDGE))
-        lasts = _named("FROM_NOW").search(polite[0]) is not None
+        lasts = named("FROM_NOW").search(polite[0]) is not None
         return wish._replace(is_sure=wish.is_sure or lasts, end=polite.end()) if wish else None
-    is_choice = _named("CONTRAST").search(words) or _named("RATHER").search(words)
+    is_choice = named("CONTRAST").search(words) or named("RATHER").search(words)
     return _wished(words) if is_choice else None
 
 
 def _wished(words: str) -> Said | None:
     """Return the wish that a sentence without a verb is: "German, please"."""
-    if is_passing(words) or is_order(words) or verb_of(words) or _named("ONCE").search(words):
+    if is_passing(words) or is_order(words) or verb_of(words) or named("ONCE").search(words):
         return None
-    if not _named("FRAGMENT").match(words):
+    if not named("FRAGMENT").match(words):
         return None
     # "Short answers": how somebody shall always speak.
-    sure = _named("TALK").search(words) is not None and _named("MANY").search(words) is not None
+    sure = named("TALK").search(words) is not None and named("MANY").search(words) is not None
     return Said("always", "low", 0, len(words), is_sure=sure)
 
 
@@ -953,14 +969,14 @@ def verb_of(rest: str) -> re.Match[str] | None:
     """Return the verb of a clause, behind its subject."""
     for found in pattern(_LATER_WORD).finditer(rest):
         for name in ("FINITE", "CHANGES"):
-            if verb := _named(name).match(rest, found.start()):
+            if verb := named(name).match(rest, found.start()):
                 return verb
         plain = re.sub(r"(?<=ch|sh|ss|.x|.o)es\Z|s\Z", "", found[0])
-        if plain != found[0] and plain in _words("VERBS") and not _named("MOMENT").match(found[0]):
+        if plain != found[0] and plain in table("VERBS") and not named("MOMENT").match(found[0]):
             return found
         # "Customers pay by invoice."
-        many = rest[: found.start()].rstrip().endswith("s") and found[0] not in _words("NO_ORDER")
-        if many and found[0] in _words("VERBS") | _words("MANY_DO"):
+        many = rest[: found.start()].rstrip().endswith("s") and found[0] not in table("NO_ORDER")
+        if many and found[0] in table("VERBS") | table("MANY_DO"):
             return found
     return None
 
@@ -1015,7 +1031,7 @@ def _said(form: Form, words: str, at: int) -> Said | None:
     order = found.start("order") if "order" in groups else start
     if form.order == "behind":
         order = _order_behind(words, found.end())
-        if order < 0 or _named("THIS").search(words, at, order):
+        if order < 0 or named("THIS").search(words, at, order):
             return None
     elif form.order and not is_order(words[order:], surely=form.order == "surely"):
         return None
@@ -1039,9 +1055,9 @@ def is_passing(words: str, *, firm: bool = False) -> bool:
     >>> is_passing("skip the linter this time"), is_passing("merge until it is green", firm=True)
     (True, False)
     """
-    words = _named("FROM_NOW").sub("", words)
-    passes = _named("PASSING").search(words)
-    return passes is not None or (not firm and _named("SOON").search(words) is not None)
+    words = named("FROM_NOW").sub("", words)
+    passes = named("PASSING").search(words)
+    return passes is not None or (not firm and named("SOON").search(words) is not None)
 
 
 def is_reported(lead: str, language: str = "english") -> bool:
@@ -1051,11 +1067,11 @@ def is_reported(lead: str, language: str = "english") -> bool:
     (True, False, True)
     """
     if lead.rstrip().endswith(":"):
-        own = (_named("COLON_OK").match(lead), _named("CORRECTS", language).match(lead))
-        about = _named("ABOUT").fullmatch(lead) and not is_order(lead)
-        if not (_named("ANNOUNCES").search(lead) or any(own) or about):
+        own = (named("COLON_OK").match(lead), named("CORRECTS", language).match(lead))
+        about = named("ABOUT").fullmatch(lead) and not is_order(lead)
+        if not (named("ANNOUNCES").search(lead) or any(own) or about):
             return True
-    return bool(_named("REPORTED").search(lead))
+    return bool(named("REPORTED").search(lead))
 
 
 # ---- the text of a statement ----
@@ -1064,10 +1080,10 @@ def is_reported(lead: str, language: str = "english") -> bool:
 def _statement(clause: _Clause, said: Said) -> Statement | None:
     """Return what is kept of a clause, unless it is a question or somebody else's words."""
     words = clause.words
-    if clause.mark == "?" and not _named("TAG").match(words):
+    if clause.mark == "?" and not named("TAG").match(words):
         # "I'm a nurse, what is my shift?"
         said = _before("ASKS", words, said)
-        asks = _named("REQUEST").match(words)
+        asks = named("REQUEST").match(words)
         request = asks and (asks["please"] or asks["polite"] or said.kind == "lesson")
         beside = said.kind == "profile" and words[said.end :].strip()
         if said.confidence == "low" or not said.is_sure or not (request or beside):
@@ -1084,7 +1100,7 @@ def _statement(clause: _Clause, said: Said) -> Statement | None:
         or not _looks_right(text, said)
         or len(text) > LONGEST
         or _REDACTED in text
-        or _named("SAYS_ANOTHER").match(words, said.start)
+        or named("SAYS_ANOTHER").match(words, said.start)
     ):
         return None
     # A capital letter in front, where that changes nothing else.
@@ -1097,10 +1113,10 @@ def _statement(clause: _Clause, said: Said) -> Statement | None:
 
 def _scope(words: str, kept: str, said: Said) -> Scope:
     """Return ``global`` for what is about the user, or how to talk to them, in all projects."""
-    mine = said.kind == "profile" or _named("MY_LIFE").match(kept) is not None
-    talk = said.kind != "lesson" and _named("TALK").search(kept) is not None
-    here = _named("HERE").search(words) is not None
-    everywhere = _named("EVERYWHERE").search(words) is not None
+    mine = said.kind == "profile" or named("MY_LIFE").match(kept) is not None
+    talk = said.kind != "lesson" and named("TALK").search(kept) is not None
+    here = named("HERE").search(words) is not None
+    everywhere = named("EVERYWHERE").search(words) is not None
     return "global" if mine or everywhere or (talk and not here) else "project"
 
 
@@ -1108,10 +1124,10 @@ def _says_nothing(words: str, said: Said) -> bool:
     """Whether what is kept cannot be understood alone: "never do that", "I love to"."""
     return (
         not words.strip(BLANK + _EDGE)
-        or _named("UNFINISHED").match(words) is not None
+        or named("UNFINISHED").match(words) is not None
         or pattern(rf"(?:{_texts('english')['OPENERS']})+\Z").match(f"{words.strip(_EDGE)} ")
         is not None
-        or (said.kind in ("always", "never") and _named("ABOUT_THAT").match(words) is not None)
+        or (said.kind in ("always", "never") and named("ABOUT_THAT").match(words) is not None)
     )
 
 
@@ -1130,7 +1146,7 @@ def _looks_right(text: str, said: Said) -> bool:
 
 
 def _cut(words: str, end: int, what: str) -> int:
-    found = _named(what).search(words[:end])
+    found = named(what).search(words[:end])
     return found.start() if found else end
 
 
@@ -1138,5 +1154,5 @@ def _before(what: str, words: str, said: Said) -> Said:
     """Return a fact that goes to the end without what begins with ``what``."""
     if said.kind != "profile" or said.end < len(words):
         return said
-    behind = _named(what).search(words, said.start)
+    behind = named(what).search(words, said.start)
     return said._replace(end=behind.start()) if behind else said

@@ -13,14 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import today
-from engramdown.consolidation.corrections import (
-    TakenBack,
-    about,
-    in_place_of,
-    outdated,
-    supersedes,
-)
-from engramdown.engram import Engram
+from engramdown.consolidation.corrections import TakenBack, revised, supersedes
+from engramdown.consolidation.revisions import over
+from engramdown.consolidation.utterances import small_letters
+from engramdown.engram import Engram, fold
 from engramdown.gate.gate import Evidence, decide, holds_secret, scope_of, without_secrets
 from engramdown.gate.intake import Receipt, waiting_receipt
 from engramdown.gate.pending import Pending
@@ -65,25 +61,44 @@ def take_in(
         StoreError: If a memory could not be read or retired.
     """
     standing = [entry for store in scopes.stores for entry in scopes.usable(store)]
+    settled: dict[str, str] = {}
     gone: list[Receipt] = []
+    changes: list[_News] = []
+    again: list[str] = []  # What says that, and means nothing else.
+    backs = [it for it in taken_back if not (it.instead and holds_secret(it.instead))]
+    for back in backs:
+        for entry, instead in revised(back, standing):
+            # A statement of its own says it better.
+            if instead and any(
+                _is_part(it, back.words) and supersedes(it, entry) for it in engrams
+            ):
+                continue
+            if settled.setdefault(entry.id, back.words) != back.words:
+                continue
+            if instead is None:
+                gone.append(_forget(scopes, entry))
+                again += over(small_letters(back.words))
+            else:
+                changes.append(_News(replace(instead, scope=entry.scope), (entry,)))
+                again.append(back.words)
     news = [_news(engram, standing) for engram in engrams]
-    for back in taken_back:
-        if back.instead is None:
-            gone += [_forget(scopes, entry) for entry in about(back, standing)]
-        elif not holds_secret(back.instead) and (older := outdated(back.instead, standing)):
-            scope = older[0].scope
-            change = replace(in_place_of(back.instead, older[0]), scope=scope)
-            news.append(_News(change, tuple(older)))
-    objections = _Objections(scopes, [entry for each in news for entry in each.older])
+    objections = _Objections(scopes, [entry for each in (*news, *changes) for entry in each.older])
     # What replaces nothing is written together, as one step.
-    plain = [at for at, each in enumerate(news) if not each.older]
+    said = {at for at, it in enumerate(news) if any(_is_part(it.engram, part) for part in again)}
+    plain = [at for at, each in enumerate(news) if not each.older and at not in said]
     engrams_alone = [objections.respected(news[at].engram) for at in plain]
     proposed = scopes.propose(engrams_alone) if plain else []
     receipts = dict(zip(plain, proposed, strict=True))
     for at, each in enumerate(news):
-        if each.older:
+        if each.older and at not in said:
             receipts[at] = _take_in(scopes, each, objections)
-    return [*(receipts[at] for at in range(len(news))), *gone]
+    changed = [_take_in(scopes, each, objections) for each in changes] + gone
+    receipts |= dict.fromkeys(said, changed[0]) if said else {}
+    return [*(receipts[at] for at in range(len(news))), *changed]
+
+
+def _is_part(engram: Engram, words: str) -> bool:
+    return fold(engram.text).removeprefix("never ") in fold(words)
 
 
 def _news(engram: Engram, standing: Iterable[Entry]) -> _News:
@@ -124,7 +139,8 @@ def _take_in(scopes: Scopes, news: _News, objections: _Objections) -> Receipt:
         return _ask(scopes, news.engram, theirs[0])
     engram = objections.respected(news.engram)
     (receipt,) = scopes.propose([engram], by_person=True)
-    if receipt.action in _WRITTEN:
+    # What only waits for a person is shown beside what it is about, but that counts no more.
+    if receipt.action in _WRITTEN or (engram.unsure and receipt.action == "queued"):
         for entry in news.older:
             _retire(scopes, entry, receipt)
     return receipt

@@ -160,7 +160,7 @@ class SleepState:
         """
         engrams = [dataclasses.asdict(engram) for engram in work.engrams]
         back = [
-            (*each[:3], *([dataclasses.asdict(each.instead)] if each.instead else ()))
+            (*each[:3], each.instead and dataclasses.asdict(each.instead), each.context)
             for each in work.taken_back
         ]
         try:
@@ -180,8 +180,8 @@ class SleepState:
                 for mark, after, digest in record["parts"]
             )
             back = tuple(
-                TakenBack(words, kind, is_loose, *(Engram(**each) for each in instead))
-                for words, kind, is_loose, *instead in record.get("taken_back", ())
+                TakenBack(words, kind, is_loose, Engram(**instead) if instead else None, *more)
+                for words, kind, is_loose, instead, *more in record.get("taken_back", ())
             )
             return Work(parts, engrams, back)
         except (*_UNREADABLE, OSError, EngramdownError, OverflowError):

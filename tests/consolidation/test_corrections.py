@@ -119,7 +119,7 @@ def test_in_one_message_two_values_stand_beside_each_other() -> None:
 
 def test_what_was_said_elsewhere_is_handed_on() -> None:
     told = read_messages([("Forget the rule about emojis.", "")])
-    assert [each.words for each in told.taken_back] == ["the rule about emojis"]
+    assert [each.words for each in told.taken_back] == ["Forget the rule about emojis"]
 
 
 def test_a_correction_points_at_its_own_message() -> None:

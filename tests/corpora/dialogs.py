@@ -20,10 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engramdown.consolidation.corrections import (
-    about,
-    in_place_of,
-    outdated,
     read_messages,
+    revised,
     supersedes,
 )
 from engramdown.engram import Engram
@@ -63,10 +61,9 @@ def known(sessions: tuple[tuple[str, ...], ...]) -> list[Engram]:
     for messages in sessions:
         told = read_messages((text, "") for text in messages)
         for back in told.taken_back:
-            gone = outdated(back.instead, memory) if back.instead else about(back, memory)
-            memory = [each for each in memory if each not in gone]
-            if back.instead and gone:
-                memory.append(in_place_of(back.instead, gone[0]))
+            gone = revised(back, memory)
+            memory = [each for each in memory if all(each is not it for it, _ in gone)]
+            memory += [instead for _, instead in gone if instead]
         for engram in told.engrams:
             older = [it for it in memory if supersedes(engram, it)]
             memory = [each for each in memory if each not in older] + [engram]

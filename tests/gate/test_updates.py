@@ -59,7 +59,7 @@ def test_what_is_said_to_have_changed_is_worth_knowing_only_if_that_was_known(
     assert _texts(cortex) == []
     _hear(cortex, "Our wiki is MediaWiki 1.39.")
     _hear(cortex, "The wiki moved, MediaWiki 1.43 now.")
-    assert _texts(cortex) == ["The wiki moved, MediaWiki 1.43 now"]
+    assert _texts(cortex) == ["Our wiki is MediaWiki 1.43"]
 
 
 def test_what_contradicts_a_line_of_a_person_is_one_question_with_both(cortex: Cortex) -> None:
