@@ -47,6 +47,9 @@ from engramdown.language.words import word_set
 # So many memories one message may bring; who states more has pasted something.
 MOST: Final = 20
 
+# So much of a message is searched for what a sentence of it goes back to, and of what it answers.
+_LONGEST: Final = 2000
+
 # So much of a message's end may say whom the next one means.
 _TAIL: Final = 300
 
@@ -172,11 +175,13 @@ class _Conversation:
         """Take in a message."""
         text = message.text.encode(errors="ignore").decode()
         self.corrects, self.brought, self.wrong, self.asked, self.is_cued = "", 0, [], "", False
-        for heard in hear(text, self.person):
-            if self._goes_back(heard, message, at):
-                self.corrects = "high"
-            else:
-                self._take_in(heard, message, at)
+        message = message._replace(text=text[:_LONGEST], answers=message.answers[:_LONGEST])
+        self.unread = [each for each in self.unread if each.at == at - 1]
+        for place, heard in enumerate(hear(text, self.person)):
+            # Who writes more than a few sentences corrects nothing with the last ones.
+            is_first = place < MOST
+            if not (is_first and self._goes_back(heard, message, at)):
+                self._take_in(heard, message, at, is_first=is_first)
         for said in self.wrong:
             # It was wrong, but not told how: a person is to say.
             if said in self.said:
@@ -184,11 +189,13 @@ class _Conversation:
                 self.said[self.said.index(said)] = doubted
         self.person = person_in(small_letters(text[-_TAIL:])) or self.person
 
-    def _take_in(self, heard: Heard, message: Message, at: int) -> None:
+    def _take_in(self, heard: Heard, message: Message, at: int, *, is_first: bool) -> None:
         """Take in what a sentence states by itself."""
         before = [each for each in self.said if each.at == at - 1]
         stated = _stated(heard)
-        if not (stated or heard.mark == "?" or is_order(heard.words)):
+        if is_first and not stated and self._objects(heard, message):
+            self._add(_engram(_plain(heard.written), message.pointer), at)
+        elif is_first and not (stated or heard.mark == "?" or is_order(heard.words)):
             self.unread.append(_Said(_engram(_plain(heard.written), message.pointer), at))
         for each in heard.statements:
             if each.act == "takes back":
@@ -207,6 +214,17 @@ class _Conversation:
                 # That something is over is worth little by itself.
                 is_sure = each.is_sure and not (each.is_guess and over(heard.words))
                 self._add(_engram(each._replace(is_sure=is_sure), message.pointer), at)
+
+    def _objects(self, heard: Heard, message: Message) -> bool:
+        """Whether a sentence says otherwise than the assistant did, with a value of its own."""
+        mine, theirs = values(heard.written, alone=True), values(message.answers, alone=True)
+        new = [it for it in mine if not shared(content(it.text), content(message.answers))]
+        both = shared(content(message.text), content(message.answers))
+        if heard.mark == "?" or not (new and message.answers) or is_order(heard.words):
+            return False
+        is_other = any(it.sort == each.sort for it in new for each in theirs)
+        is_denied = named("OBJECTION").search(small_letters(message.text)) is not None
+        return (is_other and bool(both or self.is_cued)) or (is_denied and bool(both))
 
     def _goes_back(self, heard: Heard, message: Message, at: int) -> bool:
         """Take in a sentence that goes back to something before it, and say whether it does."""
@@ -234,6 +252,7 @@ class _Conversation:
             wrong = [it for it in last if any(name in it.engram.text for name in names)]
             self.wrong += wrong
             if wrong:
+                self.corrects = "high"
                 return True
         is_over = bool(over(heard.words))
         is_handled = any(each.act == "takes back" for each in heard.statements)
@@ -257,16 +276,17 @@ class _Conversation:
 
     def _amend(self, heard: Heard, message: Message, at: int) -> bool:
         """Put the value that a sentence gives in the place of one that was said just before."""
-        before = message.text[: message.text.find(heard.written)]
-        found: list[tuple[int, bool, _Said, Amended]] = []
+        before = message.text.replace(heard.written, " ")
+        found: list[tuple[tuple[int, bool, bool], _Said, Amended]] = []
         for said in (*self.said, *(self.unread if self.is_cued else ())):
             if said.at == at - 1 or (said.at == at and self.is_cued):
                 text = said.engram.text
                 mended = amended(heard.written, text, is_cued=self.is_cued, before=before)
-                found += [(mended.shared, said in self.said, said, mended)] if mended else []
+                rank = (mended.shared if mended else 0, said in self.said, said.at < at)
+                found += [(rank, said, mended)] if mended else []
         if not found:
             return False
-        *_, is_read, said, mended = max(reversed(found), key=lambda each: each[:2])
+        (_, is_read, _), said, mended = max(reversed(found), key=lambda each: each[0])
         origin = message.pointer or said.engram.origin
         engram = replace(said.engram, text=mended.text, origin=origin)
         if not is_read:

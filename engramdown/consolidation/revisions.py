@@ -154,42 +154,49 @@ def amended(clause: str, old: str, *, is_cued: bool, before: str = "") -> Amende
         clause: What is said, as it is written.
         old: A statement that was made before.
         is_cued: Whether something says that it was wrong: "wait", "I meant".
-        before: What the message said before the clause.
+        before: What else the message says.
 
     >>> amended("ten, long day", "The canary gets 5 parts", is_cued=False).text
     'The canary gets ten parts'
     >>> amended("I have ten more questions", "The canary gets 5 parts", is_cued=False)
     """
-    known = content(old)
     said = f"{before} {clause}"
-    theirs = _values_of(old, said)
-    for piece in pieces(clause):
-        words = small_letters(piece)
-        rest = [
-            it
-            for it in _about(words)
-            if it not in table("_BESIDE") and (len(it) > 1 or it.isdigit())
-        ]
-        mine = values(piece, alone=len(rest) == 1)
-        swaps = _swaps(piece, _new(mine, old), old, theirs, said)
-        swaps = (
-            swaps
-            or (_slip(rest, piece, old) if len(rest) == 1 else [])
-            or (_place(piece, old) if is_cued else [])
-        )
-        given = {word for new, _ in swaps for word in content(new.text)}
-        rest = [word for word in rest if word not in given]
-        both = shared(rest, known)
-        is_bare = not rest and len(piece.split()) <= _BRIEF
-        # What is asked for is no correction.
-        is_asked = is_order(words) and not named("DOUBTS").search(words)
-        is_about_it = len(rest) - len(both) <= len(both) + is_cued and not is_asked
-        if swaps and is_about_it and (is_bare or is_cued):
-            return Amended(_with(swaps, old), shared=len(both))
+    return next(
+        (
+            found
+            for find in (_by_value, _by_slip, *((_by_place, _by_denial) if is_cued else ()))
+            for piece in pieces(clause)
+            if (found := _amended(piece, old, find(piece, old, said), is_cued=is_cued))
+        ),
+        None,
+    )
+
+
+Swaps = Sequence[tuple[Value, Value]]
+
+
+def _amended(piece: str, old: str, swaps: Swaps, *, is_cued: bool) -> Amended | None:
+    words = small_letters(piece)
+    given = {word for new, _ in swaps for word in content(new.text)}
+    rest = [word for word in _rest(words) if word not in given]
+    both = shared(rest, content(old))
+    is_bare = not rest and len(piece.split()) <= _BRIEF
+    # What is asked for is no correction.
+    is_asked = is_order(words) and not named("DOUBTS").search(words)
+    is_about_it = len(rest) - len(both) <= len(both) + is_cued and not is_asked
+    if swaps and is_about_it and (is_bare or is_cued):
+        return Amended(_with(swaps, old), shared=len(both))
     return None
 
 
-def _with(swaps: Sequence[tuple[Value, Value]], old: str) -> str:
+def _rest(words: str) -> list[str]:
+    """Return the words of a piece that say more than that something was wrong."""
+    return [
+        it for it in _about(words) if it not in table("_BESIDE") and (len(it) > 1 or it.isdigit())
+    ]
+
+
+def _with(swaps: Swaps, old: str) -> str:
     for new, gone in sorted(swaps, key=lambda each: -each[1].start):
         old = old[: gone.start] + new.text + old[gone.end :]
     return old
@@ -283,7 +290,7 @@ def _holds(text: str, value: str) -> bool:
 
 def _swaps(
     piece: str, mine: Sequence[Value], old: str, theirs: Sequence[Value], said: str
-) -> list[tuple[Value, Value]]:
+) -> Swaps:
     """Return which values of a piece stand for which of a statement."""
     found: list[tuple[Value, Value]] = []
     for kind in dict.fromkeys(each.sort for each in mine):
@@ -304,16 +311,41 @@ def _swaps(
 _PLAIN: Final = word_set("number ordinal WEEKDAY MONTH TONGUE")
 
 
-def _slip(rest: Sequence[str], piece: str, old: str) -> list[tuple[Value, Value]]:
-    """Return the word that a word is a slip of the pen for: "orders-inbound" for "orders-in"."""
-    new, *_ = (
-        Value(it[0], *it.span(), "") for it in _TOKEN.finditer(piece) if rest[0] in it[0].casefold()
-    )
-    tokens = (Value(it[0], *it.span(), "") for it in _TOKEN.finditer(old))
-    return [(new, gone) for gone in tokens if _is_alike(new.text, gone.text)][-1:]
+def _by_value(piece: str, old: str, said: str) -> Swaps:
+    mine = values(piece, alone=len(_rest(small_letters(piece))) == 1)
+    return _swaps(piece, _new(mine, old), old, _values_of(old, said), said)
 
 
-def _place(piece: str, old: str) -> list[tuple[Value, Value]]:
+def _by_slip(piece: str, old: str, _: str) -> Swaps:
+    """Return what the one word of a piece is a slip of the pen for: "jobs-inbox", "jobs-in"."""
+    new, tokens = _only_word(piece), _tokens(old)
+    return [(new, gone) for gone in tokens if new and _is_alike(new.text, gone.text)][-1:]
+
+
+def _by_denial(piece: str, old: str, said: str) -> Swaps:
+    """Return the word that is said elsewhere: "badger! falcon was the old printer"."""
+    new = _only_word(piece)
+    stands_alone = re.search(rf"(?:\A|[,;:!?.]) *{re.escape(piece)}(?=[,;:!?.]|\Z)", said.strip())
+    if new is None or not stands_alone or " " in piece or new.text.casefold() in table("VERBS"):
+        return []
+    others = content(said.replace(piece, " "))
+    denied = [
+        it for it in _tokens(old) if len(it.text) >= _LONG and shared(content(it.text), others)
+    ]
+    return [(new, denied[0])] if len(denied) == 1 and not _holds(old, new.text) else []
+
+
+def _only_word(piece: str) -> Value | None:
+    rest = _rest(small_letters(piece))
+    at = small_letters(piece).find(rest[0]) if len(rest) == 1 else -1
+    return Value(piece[at : at + len(rest[0])], at, at + len(rest[0]), "") if at >= 0 else None
+
+
+def _tokens(text: str) -> list[Value]:
+    return [Value(it[0], *it.span(), "") for it in _TOKEN.finditer(text)]
+
+
+def _by_place(piece: str, old: str, _: str) -> Swaps:
     """Return what stands behind the same small word in both: "in the gym", "in the hall"."""
     ends = _PLACE.search(piece)
     if ends is None or not ends["end"]:
