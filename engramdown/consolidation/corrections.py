@@ -476,8 +476,9 @@ def revised(back: TakenBack, memories: Iterable[T]) -> list[tuple[T, Engram | No
 
     >>> old = Engram("The rate limit is 100 a minute", "lesson", "project")
     >>> new = Engram("They raised the rate limit to 300", "lesson", "project")
-    >>> revised(TakenBack(new.text, instead=new), [old]) == [(old, new)]
-    True
+    >>> [(older, newer)] = revised(TakenBack(new.text, instead=new), [old])
+    >>> newer.text
+    'The rate limit is 300 a minute'
     """
     known = list(memories)
     if back.instead is None:
