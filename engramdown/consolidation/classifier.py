@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 from zlib import crc32
 
+from engramdown.language.characters import BLANK
 from engramdown.language.words import STOP_WORDS, word_set
 
 # What a sentence may be, in the order of the weights.
@@ -26,10 +27,12 @@ ROWS: Final = 1 << 16
 STEP: Final = 1 / 24
 WEIGHTS: Final = Path(__file__).parent / "languages" / "english.weights"
 
-_TOKEN: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d[\d.:,]*|[^\w\s]")
+# What is only shown, in marks of code or quotation, is one token.
+_TOKEN: Final = re.compile(rf"[^\W\d_]+(?:'[^\W\d_]+)?|\d[\d.:,]*|{BLANK}+|[^\w\s]")
 # Endings that tell what an unknown word may be.
 _ENDINGS: Final = ("ing", "ed", "ly", "s")
 _HEAD: Final = 4
+_ALIKE: Final = {**dict.fromkeys("0123456789", "#"), BLANK: BLANK}
 
 
 class Chances(NamedTuple):
@@ -41,18 +44,19 @@ class Chances(NamedTuple):
     profile: float
 
 
-def chances(words: str) -> Chances:
+def chances(words: str, signs: Iterable[str] = ()) -> Chances:
     """Return how likely a sentence is each thing.
 
     Args:
-        words: The sentence in small letters, with its question mark.
+        words: The sentence in small letters.
+        signs: What else is known of it: what a form of words takes it for, and what is around it.
 
     >>> chances("the build is red again").nothing > 0.5
     True
     >>> chances("no abbreviations in variable names").rule > 0.5
     True
     """
-    rows = rows_of(words)
+    rows = rows_of(words, signs)
     sums = [sum(map(weights.__getitem__, rows)) for weights in _weights()]
     most = max(sums)
     powers = [math.exp((each - most) * STEP) for each in sums]
@@ -66,13 +70,15 @@ def _weights() -> tuple[array[int], ...]:
     return tuple(weights[at :: len(CLASSES)] for at in range(len(CLASSES)))
 
 
-def rows_of(words: str) -> set[int]:
-    """Return the rows of the features of a sentence in small letters."""
-    return {crc32(feature.encode(errors="ignore")) % ROWS for feature in _features(words)}
+def rows_of(words: str, signs: Iterable[str] = ()) -> set[int]:
+    """Return the rows of the features of a sentence in small letters, and of its signs."""
+    features = (*_features(words), *map("={}".format, signs))
+    return {crc32(each.encode(errors="ignore")) % ROWS for each in features}
 
 
 def _features(words: str) -> Iterator[str]:
-    tokens = ["#" if token[0].isdigit() else token for token in _TOKEN.findall(words)]
+    found = _TOKEN.findall(words)
+    tokens = [_ALIKE.get(token[0], token) for token in found]
     shapes = [*map(_shape, tokens)]
     yield from tokens
     yield from map("{} {}".format, tokens, tokens[1:])

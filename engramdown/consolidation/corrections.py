@@ -147,8 +147,9 @@ def read_messages(messages: Iterable[tuple[str, ...]]) -> UserStatements:
     'Always use pnpm'
     """
     reader = _Conversation()
-    for at, message in enumerate(Message(*each) for each in messages):
-        reader.add_message(message, at)
+    given = [Message(*each) for each in messages]
+    for at, message in enumerate(given):
+        reader.add_message(message, at, len(given))
     engrams = tuple(each.engram for each in reader.said)
     return UserStatements(engrams, tuple(dict.fromkeys(reader.back)))
 
@@ -171,13 +172,13 @@ class _Conversation:
         self.is_cued = False
         self.person = ""
 
-    def add_message(self, message: Message, at: int) -> None:
-        """Take in a message."""
+    def add_message(self, message: Message, at: int, messages: int) -> None:
+        """Take in a message, one of so many."""
         text = message.text.encode(errors="ignore").decode()
         self.corrects, self.brought, self.wrong, self.asked, self.is_cued = "", 0, [], "", False
         message = message._replace(text=text[:_LONGEST], answers=message.answers[:_LONGEST])
         self.unread = [each for each in self.unread if each.at == at - 1]
-        for place, heard in enumerate(hear(text, self.person)):
+        for place, heard in enumerate(hear(text, self.person, messages)):
             # Who writes more than a few sentences corrects nothing with the last ones.
             is_first = place < MOST
             if not (is_first and self._goes_back(heard, message, at)):

@@ -15,6 +15,7 @@ its group, its kind, and what else differs from the usual.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
@@ -106,11 +107,15 @@ class Form(NamedTuple):
 
 
 class _Clause(NamedTuple):
-    """A sentence as it is written, and masked in small letters, with single spaces."""
+    """A sentence as it is written, and masked in small letters, with single spaces.
+
+    ``around`` has signs of what stands around it, for the classifier.
+    """
 
     written: str
     words: str
     mark: str
+    around: tuple[str, ...] = ()
 
 
 # ---- the tables ----
@@ -223,31 +228,52 @@ class Heard(NamedTuple):
     statements: tuple[Statement, ...]
 
 
-def read(text: str, person: str = "") -> Iterator[Statement]:
+def read(text: str, person: str = "", messages: int = 1) -> Iterator[Statement]:
     """Yield what ``text``, one message, states, corrects and takes back, in its order.
 
     Args:
         text: What somebody wrote.
         person: Whom "she" or "he" means at its beginning: "my daughter", of the message before.
+        messages: How many messages they wrote in all: of many, less is meant to last.
 
     >>> [(s.kind, s.text) for s in read("Looks good. Never push to main, and call me Jo!")]
     [('never', 'Never push to main'), ('profile', 'Name: Jo')]
     """
-    return (each for heard in hear(text, person) for each in heard.statements)
+    return (each for heard in hear(text, person, messages) for each in heard.statements)
 
 
-def hear(text: str, person: str = "") -> Iterator[Heard]:
+def hear(text: str, person: str = "", messages: int = 1) -> Iterator[Heard]:
     """Yield the sentences of a message, each with what it says; see :func:`read`."""
+    for clause in _clauses(text, person, messages):
+        yield Heard(clause.written, clause.words, clause.mark, tuple(_read(clause)))
+
+
+def weighed(text: str, messages: int = 1) -> Iterator[tuple[str, list[str]]]:
+    """Yield what the classifier weighs of a message: each clause, and its signs."""
+    for clause in _clauses(text, "", messages):
+        plain = clause.words[: _cut(clause.words, len(clause.words), "COURTESY")]
+        language = language_of(plain)
+        if _is_weighed(clause, language):
+            yield plain, _signs(list(_found(plain, language)), clause)
+
+
+def _clauses(text: str, person: str, messages: int) -> Iterator[_Clause]:
+    """Yield the clauses of a message that its writer means."""
     mask = mask_shown(text)
-    in_trouble = named("IN_TROUBLE").search(small_letters(mask)) is not None
+    trouble = named("IN_TROUBLE").search(small_letters(mask)) is not None
     skipped = -1
     noun = ""
-    for start, end, mark in sentences(mask):
+    said = list(sentences(mask))
+    size = _OF_FEW if messages <= _FEW_MESSAGES else _OF_MANY
+    shared = (size, f"in {bisect(_FEW_SENTENCES, len(said))}", *(["trouble"] if trouble else []))
+    for at, (start, end, mark) in enumerate(said):
         if start < skipped:
             continue
         spans = [found.span() for found in pattern(r"\S+").finditer(mask, start, end)]
         words = small_letters(" ".join(mask[first:last] for first, last in spans))
-        clause = _Clause(" ".join(text[first:last] for first, last in spans), words, mark)
+        place = f"at {min(at, 2)}{' last' if at + 1 == len(said) else ''}"
+        written = " ".join(text[first:last] for first, last in spans)
+        clause = _asked(_Clause(written, words, mark, (*shared, place)))
         after = text[end : end + 8]
         if named("PRETENDS").match(words):
             # What follows in this paragraph belongs to the game.
@@ -256,11 +282,28 @@ def hear(text: str, person: str = "") -> Iterator[Heard]:
         elif not named("SARCASM").search(words) and not pattern(r"\W*/s\b").match(after):
             clause = _with_noun(_with_person(clause, person), noun)
             person = person_in(clause.words) or person
-            for part in _parts(clause):
-                said = (each for each in _read(part) if not (in_trouble and each.is_guess))
-                yield Heard(*part, tuple(said))
+            yield from _parts(clause)
             thing = named("NOUN").search(clause.words)
             noun = thing[thing.lastindex or 0] if thing else ""
+
+
+def _asked(clause: _Clause) -> _Clause:
+    """Return a clause with the mark that it should have: "No force pushes, clear?" asks nothing."""
+    tag = named("TAG").match(clause.words) if clause.mark == "?" else None
+    if tag is not None:
+        return clause._replace(
+            written=clause.written[: tag.end("said")], words=tag["said"], mark="."
+        )
+    asks = not clause.mark.strip(".") and named("NO_MARK_ASKS").match(clause.words)
+    return clause._replace(mark="?") if asks else clause
+
+
+# So many messages are few; of more, nobody wants to be asked many questions.
+_FEW_MESSAGES: Final = 5
+_OF_FEW: Final = "of few"
+_OF_MANY: Final = "of many"
+# From how many sentences on a message is of another sort.
+_FEW_SENTENCES: Final = (2, 3, 5)
 
 
 def _begins_anew(before: str, after: str) -> bool:
@@ -280,9 +323,10 @@ def _parts(clause: _Clause) -> Iterator[_Clause]:
             is_short = found.start() < start or before.count(" ") < 1
             if is_short or is_reported(before) or not _begins_anew(before, after):
                 continue
-            yield _Clause(clause.written[start : found.start()], before, ".")
+            part = clause.written[start : found.start()]
+            yield clause._replace(written=part, words=before, mark=".")
             start = found.end()
-    yield _Clause(clause.written[start:], clause.words[start:], clause.mark)
+    yield clause._replace(written=clause.written[start:], words=clause.words[start:])
 
 
 def person_in(words: str) -> str:
@@ -298,7 +342,7 @@ def _with_person(clause: _Clause, person: str) -> _Clause:
         return clause
     first, last = found.span("who")
     written, words = (f"{each[:first]}{person}{each[last:]}" for each in clause[:2])
-    return _Clause(written, words, clause.mark)
+    return clause._replace(written=written, words=words)
 
 
 def _with_noun(clause: _Clause, noun: str) -> _Clause:
@@ -311,7 +355,7 @@ def _with_noun(clause: _Clause, noun: str) -> _Clause:
     first, last = found.span(found.lastindex or 0) if found else same.span("it") if same else (0, 0)
     noun = noun if found or same is None else same["noun"]
     written, words = (f"{each[:first]}{noun}{each[last:]}" for each in clause[:2])
-    return _Clause(written, words, clause.mark)
+    return clause._replace(written=written, words=words)
 
 
 def statements(text: str) -> Iterator[Statement]:
@@ -384,11 +428,12 @@ def _read(clause: _Clause) -> Iterator[Statement]:
     """Yield what a sentence says: first whether it goes back to something before it."""
     words = clause.words
     language = language_of(words)
-    asks = clause.mark == "?" and not named("TAG").match(words)
+    asks = clause.mark == "?"
     taken = None if asks else _taken_back(words, language)
     if taken is not None:
         back, rest = taken
-        more = list(_read(_Clause(clause.written[-len(rest) :], rest, clause.mark))) if rest else []
+        piece = clause._replace(written=clause.written[-len(rest) :], words=rest)
+        more = list(_read(piece)) if rest else []
         # "Scratch that, it's 8081": the last thing stays, with another value.
         is_value = not back.text and [each.act for each in more] == ["corrects"] and more[0].text
         yield from [more[0]._replace(confidence="high")] if is_value else [back, *more]
@@ -397,8 +442,9 @@ def _read(clause: _Clause) -> Iterator[Statement]:
     if not asks and named("INSISTS").fullmatch(words):
         yield Statement("always", "", "high", "project", act="insists")
         return
-    found = list(_stated(clause, language))
     swap = None if asks else _corrected(clause, language)
+    is_swap = swap is not None and bool(swap.instead or swap.confidence != "low")
+    found = list(_stated(clause, language, is_swap=is_swap))
     if swap is not None:
         # What is said instead stands beside it, or in the next sentence.
         is_piece = swap.text and all(
@@ -478,17 +524,20 @@ _SHORT: Final = 6
 # ---- clauses ----
 
 
-def _stated(clause: _Clause, language: str) -> Iterator[Statement]:
+def _stated(clause: _Clause, language: str, *, is_swap: bool = False) -> Iterator[Statement]:
     words = clause.words
     plain = words[: _cut(words, len(words), "COURTESY")]
-    chance = None if clause.mark == "?" else _chances(plain, language)
     found = list(_found(plain, language))
-    if not found and (wish := _polite_wish(words) or _likely(plain, chance)):
+    if not found and (wish := _polite_wish(words)):
         found = [(0, wish)]
-    for at, (_, form) in enumerate(found):
-        said = _weighed(plain, form, chance) if chance else form
-        if said is None:
-            continue
+    if _is_weighed(clause, language):
+        chance = chances(plain, _signs(found, clause))
+        if not found and not is_swap:
+            found = _likely(plain, chance) if chance.nothing <= _ASKED else []
+        # What is only shown in it cannot be weighed.
+        if BLANK not in plain or not found or chance.nothing <= _LEARNED:
+            found = _weighed(found, chance, clause)
+    for at, (_, said) in enumerate(found):
         end = found[at + 1][0] if at + 1 < len(found) else len(words)
         whole = len(words) if said.end == len(plain) else said.end
         made = _statement(clause, said._replace(end=min(whole, end)))
@@ -496,27 +545,57 @@ def _stated(clause: _Clause, language: str) -> Iterator[Statement]:
             yield made
 
 
-def _chances(words: str, language: str) -> Chances | None:
-    """Return what a sentence is likely to be, if it is of the sort that the classifier knows."""
-    return chances(words) if language == "english" and BLANK not in words else None
+# How likely a sentence may be nothing, and yet be learned, among few messages: also where its
+# form leaves it open whether it is a rule or a request; or be asked about.
+_LEARNED: Final = 0.15
+_LEARNED_SURELY: Final = 0.1
+_ASKED: Final = 0.5
+# The same among many messages, where nothing is asked.
+_LEARNED_OF_MANY: Final = 0.25
 
 
-def _weighed(words: str, said: Said, chance: Chances) -> Said | None:
-    """Return what a form says as sure as the classifier leaves it; nothing if that doubts it."""
-    how = "fact" if said.is_fact else said.confidence
-    held, gone = _DOUBTS[how] if said.is_sure else (0.0, _LEAST_ASKED)
-    if chance.nothing > gone:
-        return None
-    said = said._replace(is_sure=said.is_sure and chance.nothing <= held)
-    is_whole = said.start == 0 and said.end == len(words)
-    is_rule = said.is_fact and is_whole and chance.rule > _RATHER * chance.lesson
-    return _as_rule(words[said.start :], said, is_maybe_fact=True) if is_rule else said
+def _is_weighed(clause: _Clause, language: str) -> bool:
+    """Whether a clause is of the sort that the classifier knows."""
+    return language == "english" and clause.mark != "?"
+
+
+def _signs(found: list[tuple[int, Said]], clause: _Clause) -> list[str]:
+    """Return what is known of a clause besides its words, above all what a form takes it for.
+
+    A form proves less among many messages.
+    """
+    said = found[0][1] if found else None
+    form = f"{said.kind} {said.confidence} {said.is_sure} {said.is_fact}" if said else "none"
+    return [f"{form} {clause.around[0]}", *clause.around]
+
+
+def _behind_openers(words: str) -> int:
+    """Return where what is said begins; "no" without a comma belongs to it."""
+    at = 0
+    while not words.startswith("no ", at) and (end := _opener(words, at, "english")) > at:
+        at = end
+    return at
+
+
+def _weighed(
+    found: list[tuple[int, Said]], chance: Chances, clause: _Clause
+) -> list[tuple[int, Said]]:
+    """Return what is said as sure as the classifier leaves it; nothing if that doubts it."""
+    if clause.around[0] == _OF_MANY:
+        is_likely = chance.nothing <= _LEARNED_OF_MANY
+        return [(at, said._replace(is_sure=True)) for at, said in found if is_likely]
+    learned = [_LEARNED if said.is_sure else _LEARNED_SURELY for _, said in found]
+    return [
+        (at, said._replace(is_sure=chance.nothing <= most))
+        for (at, said), most in zip(found, learned, strict=True)
+        if chance.nothing <= _ASKED
+    ]
 
 
 def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
     """Yield what each clause says, with where it begins; a case and a memory go to the end."""
     done = last = 0
-    says_habit = False  # Whether somebody just said what they do: "I live here and work there".
+    before = None
     starts = (found.span() for found in named("SEPARATOR", language).finditer(words))
     for start, at in ((0, 0), *starts):
         if at < done:
@@ -528,16 +607,14 @@ def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
             said = _in_case(words[:start], said)
             if said is None:
                 return
-        if said is None or (done and _goes_on(words, at, said, says_habit=says_habit)):
+        if said is None or (before and _goes_on(words, at, said, before)):
             continue
         yield min(start, said.start), said
         yield from _beside_name(words, said)
         if said.kind == "when" or (said.kind == "lesson" and said.confidence == "high"):
             return
-        says_habit = said.kind == "profile" and not said.label
+        before = said
         done = max(said.start + 1, said.end if said.end < len(words) else at + 1)
-        if said.is_fact and (verb := verb_of(words[said.start :])):
-            done = max(done, said.start + verb.end())  # "Limits and requests are the same."
         last = len(words)
 
 
@@ -560,12 +637,17 @@ def _in_case(case: str, said: Said) -> Said | None:
     return said._replace(start=0) if is_wish else said
 
 
-def _goes_on(words: str, at: int, said: Said, *, says_habit: bool) -> bool:
+def _goes_on(words: str, at: int, said: Said, before: Said) -> bool:
     """Whether a clause only goes on with the one before: "… and work there", "…, so it is late"."""
-    if said.is_fact:
-        return named("GOES_ON").search(words[:at]) is not None
+    is_about_me = before.kind == "profile"
+    says_habit = is_about_me and not before.label
+    if said.is_fact or named("GOES_ON").search(words[:at]):
+        return True
+    # "A managed box, no admin": what somebody lacks is no ban.
+    brief = " " in words[at:] and words[at:].partition(",")[0].count(" ") < _FEWEST - 1
+    lacks = is_about_me and brief and named("NO").match(words, at)
     elided = says_habit and not named("POLITE").match(words, at)
-    return elided and named("AND").search(words[:at]) is not None
+    return bool(lacks) or (elided and named("AND").search(words[:at]) is not None)
 
 
 def _beside_name(words: str, said: Said) -> Iterator[tuple[int, Said]]:
@@ -656,11 +738,10 @@ def _classified(words: str, at: int, how: _How) -> Said | None:
         # "Ab jetzt kürzere Antworten": what is so from now on is a rule, whatever it is.
         is_rule = how.standing and " " in words[at:]
         return Said("always", "high", at, len(words)) if is_rule else None
-    tells = how.may_tell and not how.standing
     return (
         _banned(words, at, standing=how.standing)
         or _ordered(words, at, standing=how.standing, objects=how.objects)
-        or (_fact(words, at, how.lead) if tells else None)
+        or (_fact(words, at, how.lead) if how.may_tell and not how.standing else None)
     )
 
 
@@ -877,35 +958,17 @@ def _fact(words: str, at: int, lead: str) -> Said | None:
     return Said("lesson", "medium", at, len(words), is_sure=is_sure, is_fact=True)
 
 
-def _likely(words: str, chance: Chances | None) -> Said | None:
+def _likely(words: str, chance: Chances) -> list[tuple[int, Said]]:
     """Return what a sentence is likely to say that fits no form, by the classifier."""
-    at = 0
-    while (opener := _opener(words, at, "english")) > at:
-        at = opener
+    at = _behind_openers(words)
     rest = words[at:]
-    if chance is None or rest.count(" ") < _FEWEST - 1 or not _is_likely(rest, chance):
-        return None
-    if _ROLE.match(rest) or is_passing(rest, firm=True) or named("TASK").match(rest):
-        return None
-    is_asked, is_brief = is_order(rest), rest.count(" ") < _FEWEST
-    least = _HARDLY_ANY_DOUBT if is_asked else _LEAST_DOUBT
-    said = Said("lesson", "medium", at, len(words), is_sure=chance.nothing < least and not is_brief)
-    if chance.rule <= max(chance.lesson, chance.profile):
-        is_fact = chance.lesson > chance.profile or _ME.search(rest) is None
-        return said._replace(kind="lesson" if is_fact else "profile", is_fact=is_fact)
-    return _as_rule(rest, said, is_maybe_fact=chance.rule < 2 * chance.lesson)
-
-
-def _is_likely(rest: str, chance: Chances) -> bool:
-    """Whether a sentence is rather something than nothing; what is said for once, very surely."""
-    if chance.rule < _MOST_DOUBT and named("NO_LIFE").match(rest):
-        return False
-    stands = named("STANDING").search(rest) is not None
-    is_one = named("ONCE").search(rest) is not None or (
-        is_order(rest) and (_is_definite(rest) or named("ONE_PLACE").search(rest) is not None)
-    )
-    is_doubtful = rest.count(" ") < _FEWEST or (is_one and not stands)
-    return chance.nothing < (_HARDLY_ANY_DOUBT if is_doubtful else _MOST_DOUBT)
+    if rest.count(" ") < _FEWEST - 1 or _ROLE.match(rest):
+        return []
+    said = Said("lesson", "medium", at, len(words))
+    if chance.rule > max(chance.lesson, chance.profile):
+        return [(0, _as_rule(rest, said, is_maybe_fact=chance.rule < 2 * chance.lesson))]
+    is_fact = chance.lesson > chance.profile or _ME.search(rest) is None
+    return [(0, said._replace(kind="lesson" if is_fact else "profile", is_fact=is_fact))]
 
 
 def _as_rule(rest: str, said: Said, *, is_maybe_fact: bool) -> Said:
@@ -925,22 +988,6 @@ def _as_rule(rest: str, said: Said, *, is_maybe_fact: bool) -> Said:
 _ME: Final = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b")
 # Whose words follow.
 _ROLE: Final = re.compile(r"(?:system|user|assistant|human|ai|bot|developer): ")
-# How likely a sentence may be nothing, and yet be asked about, or be learned.
-_MOST_DOUBT: Final = 0.3
-_LEAST_DOUBT: Final = 0.08
-_HARDLY_ANY_DOUBT: Final = 0.02
-# How likely nothing must be for what a form says to be asked about, and to be left out; the same
-# of a plain fact.
-_DOUBTS: Final = {
-    "high": (0.95, 1.0),
-    "medium": (0.7, 0.96),
-    "low": (0.4, 0.8),
-    "fact": (0.35, 0.85),
-}
-# So much likelier a plain fact must be a rule to be taken for one.
-_RATHER: Final = 3
-# The same of what a form leaves open.
-_LEAST_ASKED: Final = 0.6
 
 
 def _polite_wish(words: str) -> Said | None:
@@ -1080,7 +1127,7 @@ def is_reported(lead: str, language: str = "english") -> bool:
 def _statement(clause: _Clause, said: Said) -> Statement | None:
     """Return what is kept of a clause, unless it is a question or somebody else's words."""
     words = clause.words
-    if clause.mark == "?" and not named("TAG").match(words):
+    if clause.mark == "?":
         # "I'm a nurse, what is my shift?"
         said = _before("ASKS", words, said)
         asks = named("REQUEST").match(words)

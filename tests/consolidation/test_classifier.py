@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.classifier import CLASSES, ROWS, WEIGHTS, chances, rows_of
+from engramdown.consolidation.sentences import weighed
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,8 @@ from engramdown.consolidation.classifier import CLASSES, ROWS, WEIGHTS, chances,
     ],
 )
 def test_it_tells_apart_what_is_said(words: str, expected: str) -> None:
-    chance = chances(words)._asdict()
+    (clause,) = weighed(words)
+    chance = chances(*clause)._asdict()
     assert max(chance, key=chance.__getitem__) == expected
 
 
