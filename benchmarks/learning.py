@@ -31,7 +31,9 @@ from engramdown import Cortex, Engram
 
 __all__ = ["main"]
 
-NAMES: Final = ("dialogs.jsonl", "work_dialogs.jsonl")
+NAMES: Final = tuple(
+    f"{name}.jsonl" for name in ("dialogs", "more_dialogs", "work_dialogs", "more_work_dialogs")
+)
 ALL: Final = "all"
 HEAD: Final = (
     "category",

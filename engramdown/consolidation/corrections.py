@@ -503,8 +503,9 @@ def revised(back: TakenBack, memories: Iterable[T]) -> list[tuple[T, Engram | No
     return [(older, replace(back.instead, text=new.text, kind=kind, unsure=not new.is_sure))]
 
 
-# How likely what is said to have changed must give another value.
+# How likely what is said to have changed must give another value; and what looks like that.
 _OUTDATED: Final = 0.5
+_PLAUSIBLE: Final = 0.1
 
 _ABOUT: Final = word_set(
     "rule rules reminder preference instruction note fact thing bit part request said told asked "
@@ -539,14 +540,16 @@ def supersedes(new: Text, old: Text) -> bool:
     is_now = _I_AM_NOW.match(new.text.casefold()) and (
         _I_AM.match(old.text.casefold()) or _JOB.match(old.text.casefold())
     )
-    return bool(
+    if (
         is_now
-        or _is_newer(new, old)
         or _denies(new.text, old.text)
         or (_sphere(new) == _sphere(old) and contradict(new.text, old.text))
-        or _same_frame(new.text, old.text)
-        or _same_habit(new.text, old.text)
+    ):
+        return True
+    looks_newer = (
+        _is_newer(new, old) or _same_frame(new.text, old.text) or _same_habit(new.text, old.text)
     )
+    return looks_newer and judge(old.text, new.text).differ >= _PLAUSIBLE
 
 
 def _is_newer(new: Text, old: Text) -> bool:

@@ -550,6 +550,8 @@ def _stated(clause: _Clause, language: str, *, is_swap: bool = False) -> Iterato
 _LEARNED: Final = 0.15
 _LEARNED_SURELY: Final = 0.1
 _ASKED: Final = 0.5
+# The same of a sentence whose form says that it is to last: "always", "from now on".
+_SAID_SO: Final = 0.9
 # The same among many messages, where nothing is asked.
 _LEARNED_OF_MANY: Final = 0.25
 
@@ -581,15 +583,17 @@ def _weighed(
     found: list[tuple[int, Said]], chance: Chances, clause: _Clause
 ) -> list[tuple[int, Said]]:
     """Return what is said as sure as the classifier leaves it; nothing if that doubts it."""
-    if clause.around[0] == _OF_MANY:
-        is_likely = chance.nothing <= _LEARNED_OF_MANY
-        return [(at, said._replace(is_sure=True)) for at, said in found if is_likely]
-    learned = [_LEARNED if said.is_sure else _LEARNED_SURELY for _, said in found]
-    return [
-        (at, said._replace(is_sure=chance.nothing <= most))
-        for (at, said), most in zip(found, learned, strict=True)
-        if chance.nothing <= _ASKED
-    ]
+    is_of_many = clause.around[0] == _OF_MANY
+    weighed = []
+    for at, said in found:
+        learned = asked = _LEARNED_OF_MANY
+        if said.confidence == "high" and said.is_sure:
+            learned = asked = _SAID_SO
+        elif not is_of_many:
+            learned, asked = _LEARNED if said.is_sure else _LEARNED_SURELY, _ASKED
+        if chance.nothing <= asked:
+            weighed.append((at, said._replace(is_sure=chance.nothing <= learned)))
+    return weighed
 
 
 def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:

@@ -24,9 +24,9 @@ _VERBS: Final = (
     " elect split bought sold becam turn push taken took hand pass expir divorc marri"
 )
 _CHANGED: Final = (
-    r"\b(?:now|nowadays|these days|by now|meanwhile|lately|no longer|any ?more|as of|since|instead"
-    r"|at the moment|after all|turns out|it's been|from \w+(?: \w+)? on(?:wards?)?|changed \w+ mind"
-    r"|renames|replaces|supersedes|takes over|(?:the|a) (?:switch|move|change) to"
+    r"\b(?:now(?! on\b)|nowadays|these days|by now|meanwhile|lately|no longer|any ?more|as of|since"
+    r"|instead|at the moment|after all|turns out|it's been|from (?!now\b)\w+(?: \w+)? on(?:wards?)?"
+    r"|changed \w+ mind|renames|replaces|supersedes|takes over|(?:the|a) (?:switch|move|change) to"
     rf"|(?:{'|'.join(_VERBS.split())})(?:e?d|en)?(?= )"
     r"|went (?:up|down|to|from)|gr[eo]wn? (?:to|by)|fell to|brought (?:\w+ ){0,4}forward"
     r"|put (?:\w+ ){0,3}(?:up|down|back|off)|got (?:a |the )?new|got \w+ed"

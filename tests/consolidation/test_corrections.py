@@ -188,6 +188,8 @@ def test_nothing_takes_its_own_place(one: str, other: str) -> None:
         ("We meet on Mondays", "We deploy on Thursdays"),
         ("Use pytest for unit tests", "Use playwright for browser tests"),
         ("I speak German", "I speak French"),
+        ("The api runs on port 8080", "The worker runs on port 8081"),
+        ("My dog is called Rex", "My cat is called Tom"),
     ],
 )
 def test_what_is_said_of_another_subject_takes_the_place_of_nothing(

@@ -218,3 +218,14 @@ def test_a_ban_and_a_fact_are_worded_as_they_are_learned(
     text: str, kind: Kind, expected: str
 ) -> None:
     assert reworded(text, kind) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Always run the linter.", "Always add tests.", "Never use print.", "From now on, use make."],
+)
+def test_what_says_that_it_is_to_last_is_learned_however_like_a_request_it_sounds(
+    text: str,
+) -> None:
+    (statement,) = statements(text)
+    assert statement.is_sure

@@ -74,6 +74,13 @@ def test_what_contradicts_a_line_of_a_person_is_one_question_with_both(cortex: C
     )
 
 
+def test_a_rule_from_now_on_is_one_more(cortex: Cortex) -> None:
+    _hear(cortex, "From now on write docstrings.")
+    _hear(cortex, "From now on write changelogs.")
+    assert _texts(cortex) == ["Write docstrings", "Write changelogs"]
+    assert _waiting(cortex) == []
+
+
 def test_a_fact_of_the_same_key_gives_way(cortex: Cortex) -> None:
     _hear(cortex, "I live in Porto.")
     _hear(cortex, "I've moved to Lisbon.")
