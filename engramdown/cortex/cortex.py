@@ -491,10 +491,7 @@ OLD_NAMES = {
         )
     },
     **{name: f"review.{name}" for name in ("resolve_all", "apply_ticks", "arrivals", "keep_own")},
-    **{
-        name: f"context.{name}"
-        for name in ("identity", "standing", "earlier_sessions", "past_experience")
-    },
+    **{name: f"context.{name}" for name in ("identity", "earlier_sessions", "past_experience")},
     "build_context": "conversations.build_context",
     "conversation": "conversations.get",
     "count_pending": "review.count",
@@ -511,6 +508,7 @@ OLD_NAMES = {
     "recent_days": "context.notebooks.recent_days",
     "skill_uses": "skills.uses",
     "sleeper": "worker.sleeper",
+    "standing": "context.recollection.standing",
     "told": "review.mark_told",
     "topics": "scopes.topics",
     "usable_skills": "skills.usable",
