@@ -287,7 +287,7 @@ class Vectors:
         with unforked(), closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as file, file:
             # What is deleted is overwritten, too.
             file.execute("PRAGMA secure_delete = ON")
-            file.executescript(_TABLES.read_text())
+            file.executescript(_TABLES.read_text(encoding="utf-8"))
             return act(file)
 
 
