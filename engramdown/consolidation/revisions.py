@@ -180,7 +180,9 @@ def _amended(piece: str, old: str, swaps: Swaps, *, is_cued: bool) -> Amended | 
     given = {word for new, _ in swaps for word in content(new.text)}
     rest = [word for word in _rest(words) if word not in given]
     both = shared(rest, content(old))
-    is_bare = not rest and len(piece.split()) <= _BRIEF
+    # "Great" alone is no other name, and "Lisbon" neither.
+    is_odd = any(new.sort == "name" or new.sort != gone.sort for new, gone in swaps)
+    is_bare = not rest and len(piece.split()) <= _BRIEF and not is_odd
     # What is asked for is no correction.
     is_asked = is_order(words) and not named("DOUBTS").search(words)
     is_about_it = len(rest) - len(both) <= len(both) + is_cued and not is_asked

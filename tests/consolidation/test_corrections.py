@@ -198,3 +198,10 @@ def test_what_is_said_of_another_subject_takes_the_place_of_nothing(
     old, new = Engram(first, "lesson", "project"), Engram(second, "lesson", "project")
     assert not supersedes(new, old)
     assert not is_restated(new, old)
+
+
+@pytest.mark.parametrize("said", ["Hello", "Great", "Perfect!", "Thanks", "Python"])
+@pytest.mark.parametrize("before", ["My name is Eve.", "I live in Porto.", "Our tracker is Jira."])
+def test_a_word_alone_is_no_other_name(before: str, said: str) -> None:
+    alone, both = (read_messages((text, "") for text in it) for it in ([before], [before, said]))
+    assert [each.text for each in both.engrams] == [each.text for each in alone.engrams]

@@ -80,7 +80,7 @@ def test_a_fact_with_a_key_replaces_the_older_one_which_moves_to_the_archive() -
     assert shelf.said("profile.md") == ["name: Bob", "City: Rome"]
     assert shelf.texts["archive.md"] == (
         "# Archive\n\n- Name: Ada <!-- id:aaaaaaaa kind:profile was:profile.md reason:replaced"
-        " by:user archived:2026-02-27 -->\n"
+        " by:user replaced:00000001 archived:2026-02-27 -->\n"
     )
     shelf.encode(Engram("Likes tea", "profile", "global"))
     assert shelf.said("profile.md") == ["name: Bob", "City: Rome", "Likes tea"]
