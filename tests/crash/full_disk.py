@@ -117,8 +117,10 @@ class _Round:
             assert text in found, f"recall does not find {text[:40]!r}"
         assert self._opened().scopes.stores[1].notice() is False
         left = [name for name in strays(self._root) if not name.endswith(".jsonl")]
-        payloads = {path.name for path in (self._root / "episodes/payloads").rglob("*.txt")}
-        assert set(left) <= payloads | {"written"}, f"stray files: {left}"
+        known = {path.name for path in (self._root / "episodes/payloads").rglob("*.txt")}
+        # A context for a message looks for what was said, and so makes the index.
+        known |= {path.name for path in (self._root / "cache").glob("index.*")} | {"written"}
+        assert set(left) <= known, f"stray files: {left}"
 
     def close(self) -> None:
         """Let go of the files."""
