@@ -218,11 +218,13 @@ class _Conversation:
 
     def _objects(self, heard: Heard, message: Message) -> bool:
         """Whether a sentence says otherwise than the assistant did, with a value of its own."""
+        if heard.mark == "?" or not message.answers or is_order(heard.words):
+            return False
         mine, theirs = values(heard.written, alone=True), values(message.answers, alone=True)
         new = [it for it in mine if not shared(content(it.text), content(message.answers))]
-        both = shared(content(message.text), content(message.answers))
-        if heard.mark == "?" or not (new and message.answers) or is_order(heard.words):
+        if not new:
             return False
+        both = shared(content(message.text), content(message.answers))
         is_other = any(it.sort == each.sort for it in new for each in theirs)
         is_denied = named("OBJECTION").search(small_letters(message.text)) is not None
         return (is_other and bool(both or self.is_cued)) or (is_denied and bool(both))
@@ -488,9 +490,9 @@ def revised(back: TakenBack, memories: Iterable[T]) -> list[tuple[T, Engram | No
     found: list[tuple[float, T, Amended]] = [
         (it.shared, memory, it) for memory, it in renewals if it and memory.kind != "never"
     ]
-    over = [] if found or not back.is_loose else about(back, known)
-    if over:
-        return [(memory, None) for memory in over]
+    ended = [] if found or not back.is_loose else about(back, known)
+    if ended:
+        return [(memory, None) for memory in ended]
     for memory in known if not found and says_change(back.words) else ():
         if memory.kind != "never" and may_differ(memory.text, back.words):
             chance = judge(memory.text, back.words).differ

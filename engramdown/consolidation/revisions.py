@@ -17,7 +17,7 @@ from engramdown.consolidation.sentences import is_order, is_passing, named, tabl
 from engramdown.consolidation.utterances import small_letters
 from engramdown.language.meaning import sort_of
 from engramdown.language.updates import says_change
-from engramdown.language.words import NUMBERS, STOP_WORDS, is_inflected, word_set
+from engramdown.language.words import NUMBERS, STOP_WORDS, is_inflected, word_key, word_set
 
 _TOKEN: Final = re.compile(r"\w[\w.@:/+#'\u2019-]*[\w+#/]|\w")
 _CLITIC: Final = re.compile(r"['\u2019](?:s|ve|re|m|d|ll)\Z")
@@ -38,10 +38,7 @@ def content(text: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _SMALL and not word.endswith(_NOT))
 
 
-@lru_cache(65_536)
-def same(one: str, other: str) -> bool:
-    """Whether two words are forms of one."""
-    return one == other or is_inflected(one, other)
+same = lru_cache(65_536)(is_inflected)
 
 
 def shared(mine: Sequence[str], theirs: Sequence[str]) -> list[str]:
@@ -69,7 +66,9 @@ _VALUE: Final = re.compile(
     re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(
-    r"\W?\d[\d.,:]*(?:[%°]|am|pm|h|ms|s|m|[kmgt]i?b|px|k)?\W?|(?:half|quarter) .*", re.IGNORECASE
+    r"\W?\d[\d.,:]*(?:[%°]|am|pm|h|ms|s|m|[kmgt]i?b|px|k)?\W?|(?:half|quarter) .*"
+    rf"|{_NUMBER_WORD}\b.*",
+    re.IGNORECASE,
 )
 _ORDINAL: Final = re.compile(r"\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|last")
 _HOW_OFTEN: Final = word_set(
@@ -83,7 +82,7 @@ def sort(word: str) -> str:
     folded = word.casefold()
     if _ORDINAL.fullmatch(folded):
         return "ordinal"
-    if _NUMBER.fullmatch(folded) or re.fullmatch(rf"{_NUMBER_WORD}\b.*", folded):
+    if _NUMBER.fullmatch(folded):
         return "number"
     if word == "May":
         return "MONTH"
@@ -92,6 +91,7 @@ def sort(word: str) -> str:
     return sort_of(word) or ("code" if _CODE.search(word) else "")
 
 
+@lru_cache(8192)
 def values(text: str, *, alone: bool = False) -> tuple[Value, ...]:
     """Return the values of a text, in order.
 
@@ -217,13 +217,14 @@ def renewed(said: str, old: str, context: str = "") -> Amended | None:
     >>> renewed("the search service listens on 9200 now", "The mail service listens on 8025")
     """
     whole = f"{said} {context}"
+    given = _given(said)
+    if not given or _beginnings(whole).isdisjoint(_telling(old)):
+        return None
     theirs = _values_of(old, whole)
-    is_changed = says_change(said) or any(
-        named(name).search(small_letters(said)) for name in ("DOUBTS", "WITHDRAWS", "FORMERLY")
-    )
+    is_changed = _is_changed(said)
     known = content(old)
-    for piece in pieces(said):
-        mine = _new(values(piece, alone=not said.startswith(piece)), old)
+    for piece, its_values in given:
+        mine = _new(its_values, old)
         swaps = _swaps(piece, mine, old, theirs, whole)
         gone = [word for _, value in swaps for word in content(value.text)]
         is_named = any(_holds(whole, it.text) for _, it in swaps if not it.text[0].isdigit())
@@ -237,6 +238,38 @@ def renewed(said: str, old: str, context: str = "") -> Amended | None:
             is_sure = bool(both) or swaps[0][0].sort not in ("name", "number", "code")
             return Amended(_with(swaps, old), is_sure, len(both) + is_named)
     return None
+
+
+# What follows is asked of a sentence and a memory, for each memory, and so kept.
+
+
+@lru_cache(64)
+def _given(said: str) -> Sequence[tuple[str, Sequence[Value]]]:
+    """Return the pieces of a sentence that have values, each with these."""
+    found = ((piece, values(piece, alone=not said.startswith(piece))) for piece in pieces(said))
+    return [(piece, its_values) for piece, its_values in found if its_values]
+
+
+@lru_cache(64)
+def _is_changed(said: str) -> bool:
+    words = small_letters(said)
+    cues = ("DOUBTS", "WITHDRAWS", "FORMERLY")
+    return says_change(said) or any(named(cue).search(words) for cue in cues)
+
+
+@lru_cache(64)
+def _beginnings(text: str) -> frozenset[str]:
+    """Return how the words of a text begin."""
+    return frozenset(map(word_key, re.findall(r"\w+", text.casefold())))
+
+
+@lru_cache(8192)
+def _telling(old: str) -> frozenset[str]:
+    """Return how the words and values of a statement begin: who speaks of it says one of them."""
+    its_values = (value.text.casefold() for value in values(old, alone=True))
+    return frozenset(
+        word_key(re.split(r"\W", it, maxsplit=1)[0]) for it in (*content(old), *its_values)
+    )
 
 
 def _values_of(old: str, said: str) -> list[Value]:

@@ -567,8 +567,14 @@ def contradict(a: str, b: str) -> bool:
     >>> contradict("Releases go out on Thursdays", "The team meeting is on Fridays")
     False
     """
-    return _Pair(read_meaning(a), read_meaning(b)).contradicts() or (
-        _Pair(read_meaning(_main(a)), read_meaning(_main(b))).contradicts()
+    main = _main(a), _main(b)
+    return _contradict(a, b) or (main != (a, b) and _contradict(*main))
+
+
+def _contradict(a: str, b: str) -> bool:
+    # Two that have nothing in common are about two things.
+    return not _keys(a).isdisjoint(_keys(b)) and (
+        _Pair(read_meaning(a), read_meaning(b)).contradicts()
     )
 
 
@@ -649,7 +655,8 @@ class Statements:
         return sorted(few)
 
 
-def _keys(text: str) -> set[str]:
+@lru_cache(maxsize=8192)
+def _keys(text: str) -> frozenset[str]:
     """Return what a statement may have in common with one that is about the same thing."""
     meaning = read_meaning(text)
-    return meaning.concepts | meaning.values.keys()
+    return frozenset(meaning.concepts | meaning.values.keys())
