@@ -272,7 +272,6 @@ def _read_shapes() -> Iterator[tuple[str, tuple[str, ...], str]]:
 _SHAPES: Final = tuple(_read_shapes())
 _SEEN: Final = 48
 
-
 # Kinds that do not count by their shape alone, and those that do.
 _NAMED: Final = {
     "authorization header",
@@ -301,6 +300,8 @@ def _shape(kind: str, pattern: str) -> Callable[..., Iterable[Span]]:
     return find
 
 
+_UNHINTED: Final = tuple(_shape(kind, pattern) for kind, hints, pattern in _SHAPES if not hints)
+
 # Ten characters with a digit among them, twenty without a word's end in between, or all of
 # capitals, small letters and digits.
 _OPAQUE: Final = (
@@ -319,9 +320,9 @@ def _prefixed(piece: str) -> Iterable[Span]:
 
 def _telling(piece: str) -> Iterable[Span]:
     for start, end in runs(piece, "_-:.", _LEAST):
-        for kind, pattern in ((kind, pattern) for kind, hints, pattern in _SHAPES if not hints):
+        for find in _UNHINTED:
             # Looking behind the run for its end may find a part of the next one.
-            found = _shape(kind, pattern)(piece, start, end + _SEEN)
+            found = find(piece, start, end + _SEEN)
             yield from (span for span in found if span[0] < end)
     yield from find_random(piece)
 
