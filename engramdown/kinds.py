@@ -8,6 +8,7 @@ memory file a row of :data:`FILES`, a new section of what a model is shown a row
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -218,6 +219,7 @@ def starter_files(scope: Scope) -> dict[str, str]:
     return {name: starter(name) for name in names}
 
 
+@cache
 def starter(name: str) -> str:
     """Return the text of a file in the folder ``starters``."""
     return (_STARTERS / name).read_text(encoding="utf-8")
