@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise, takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -82,10 +82,7 @@ class Written(NamedTuple):
 
 
 def write_summary(
-    request: Request,
-    model: LanguageModel,
-    templates: Mapping[str, str] = OURS,
-    count: Callable[[str], int] = estimate_tokens,
+    request: Request, model: LanguageModel, templates: Mapping[str, str] = OURS
 ) -> Written:
     """Let a model write a summary. No lock may be held meanwhile.
 
@@ -93,7 +90,6 @@ def write_summary(
         request: What to summarise.
         model: The language model.
         templates: A scope's own prompts.
-        count: Returns what a text costs.
 
     Raises:
         ModelError: If the answer of the model is empty or has another form.
@@ -104,24 +100,22 @@ def write_summary(
     text = ""
     for level, brief in tries:
         text = _ask(request, model, templates, brief=brief)
-        if count(text) <= most:
+        if estimate_tokens(text) <= most:
             return Written(text, level, model.name)
-    return Written(cut_to(text, request.target, count), "cut", model.name)
+    return Written(cut_to(text, request.target), "cut", model.name)
 
 
-def write_without_model(
-    request: Request, count: Callable[[str], int] = estimate_tokens
-) -> Written | None:
+def write_without_model(request: Request) -> Written | None:
     """Return a summary written by rules, or ``None`` if they find nothing to say."""
     # Imported here: its patterns take long to compile, and few summaries need them.
     from engramdown.consolidation.extractive import extract, hand_over
 
     write = hand_over if request.form == "handoff" else extract
     text = write(request.parts, request.target)
-    return Written(cut_to(text, request.target, count), "extractive") if text else None
+    return Written(cut_to(text, request.target), "extractive") if text else None
 
 
-def cut_to(text: str, target: int, count: Callable[[str], int] = estimate_tokens) -> str:
+def cut_to(text: str, target: int) -> str:
     r"""Return as much of a text as ``target`` tokens allow, cut after a line or a sentence.
 
     >>> print(cut_to("It works.\nIt is slow.\n" * 9, 20))
@@ -130,11 +124,11 @@ def cut_to(text: str, target: int, count: Callable[[str], int] = estimate_tokens
     It works.
     [cut here: expand it for the rest]
     """
-    if count(text) <= target:
+    if estimate_tokens(text) <= target:
         return text
-    room = max(target - count(CUT) - 1, 1)
+    room = max(target - estimate_tokens(CUT) - 1, 1)
     length = min(room * _PER_TOKEN, len(text))
-    while length > 1 and count(text[:length]) > room:
+    while length > 1 and estimate_tokens(text[:length]) > room:
         length = length * 3 // 4
     beginning = text[:length]
     end = max(beginning.rfind("\n"), beginning.rfind(". ") + 1)
@@ -719,7 +713,7 @@ def _fitting(lines: Sequence[Shown], room: int) -> int:
 
 def _clip(text: str, limit: int) -> str:
     """Return a model's text in one line, without secrets, cut between words."""
-    flat = " ".join(one_line(redact(text)).split())
+    flat = one_line(redact(text))
     if len(flat) <= limit:
         return flat
     return (flat[: limit - 1].rpartition(" ")[0] or flat[: limit - 1]) + "…"

@@ -11,9 +11,28 @@ import warnings
 from typing import TYPE_CHECKING, Final
 
 from engramdown.clock import moment
-from engramdown.consolidation.summaries import Item, Pressure, fresh_tail, pressure, rests_until
+from engramdown.consolidation.summaries import (
+    PROMPTS,
+    Item,
+    Pressure,
+    Request,
+    Written,
+    fresh_tail,
+    pressure,
+    rests_until,
+    write_summary,
+    write_without_model,
+)
 from engramdown.conversation.lookup import Lineage
-from engramdown.conversation.summarize import MODES, Compacted, Compaction, Mode, Write
+from engramdown.conversation.summarize import (
+    MODES,
+    Compacted,
+    Compaction,
+    DryTrack,
+    Mode,
+    Write,
+    pretend,
+)
 from engramdown.conversation.view import Track
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.forks import Lock
@@ -22,7 +41,6 @@ from engramdown.storage.disk import named_errors
 from engramdown.transcripts.summary_log import Gist
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.summaries import Request, Written
     from engramdown.context.builder import ContextBuilder
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.model_runs import Asking
@@ -128,7 +146,7 @@ class Conversation(Lineage):
         if not self._busy.acquire(blocking=False):
             return Compacted(mode, reason="this conversation is being summarised already")
         try:
-            write = self._without_model() if without_model else self._with_model(asking)
+            write = write_without_model if without_model else self._with_model(asking)
             most = None if without_model else PASS_TOKENS
             with named_errors(self.track.log.path(self.session), "written"):
                 done = self._compaction(self.track, write, tail, budget, most).run(mode)
@@ -139,9 +157,6 @@ class Conversation(Lineage):
 
     def _planned(self, mode: Mode, tail: int | None, budget: int | None) -> Compacted:
         """Return what a compaction would do, without asking a model or writing anything."""
-        # Imported here: compactions are rarely tried first.
-        from engramdown.conversation.summarize import DryTrack, pretend
-
         track = DryTrack(self._episodes, self.session)
         done = self._compaction(track, pretend, tail, budget, PASS_TOKENS).run(mode)
         gists = tuple(gist._replace(text="") for gist in done.gists)
@@ -218,7 +233,6 @@ class Conversation(Lineage):
         return Compaction(track, write, limit_or_none, newest, notes, most)
 
     def _with_model(self, asking: Asking | None) -> Write:
-        from engramdown.consolidation.summaries import PROMPTS, write_summary
         from engramdown.gate.model_runs import Asking, prompts_for
 
         run = asking or Asking.begin(self._scopes)
@@ -234,11 +248,6 @@ class Conversation(Lineage):
             return write_summary(request, model, templates)
 
         return write
-
-    def _without_model(self) -> Write:
-        from engramdown.consolidation.summaries import write_without_model
-
-        return write_without_model
 
     @property
     def _tail(self) -> int:
