@@ -5,7 +5,7 @@ An unchanged memory gives unchanged bytes. Nothing here writes memory or asks a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
@@ -113,18 +113,22 @@ class ContextBuilder:
         self.scopes.count("shown", (it for section in made.sections for it in section.shown))
         return made
 
-    def _relevant(self, message: str, running: str, shown: Sequence[Section]) -> Section | None:
+    def _relevant(
+        self,
+        message: str,
+        running: str,
+        shown: Sequence[Section],
+        budget: int,
+        words: Mapping[str, str],
+    ) -> Section | None:
         """Return the section of what matches the message and is not among what is ``shown``."""
         if not message.strip():
             return None
         from engramdown.context.relevant import FRAME, in_view, look_up, relevant_section
-        from engramdown.context.sections import BUDGETS
 
-        recollection = self.recollection
-        budget = recollection.budgets.get("relevant", BUDGETS["relevant"])
         known, room = in_view(shown), budget - FRAME
         found = look_up(self.scopes, message, session=running, shown=known, budget=room)
-        return relevant_section(found, budget, recollection.overrides())
+        return relevant_section(found, budget, words)
 
     def identity(self) -> Identity:
         """Return who the assistant and the user are, and from which files that is.

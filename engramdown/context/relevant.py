@@ -174,9 +174,7 @@ def _said(scopes: Scopes, query: str, left: int, session: str) -> str:
     return said if estimate_tokens(said) <= left else ""
 
 
-def relevant_section(
-    found: Relevant, budget: int, overrides: Mapping[str, str] | None = None
-) -> Section | None:
+def relevant_section(found: Relevant, budget: int, overrides: Mapping[str, str]) -> Section | None:
     """Return what was found as a section of its own; ``None`` if it says nothing, or too much.
 
     Args:
@@ -187,7 +185,7 @@ def relevant_section(
     Raises:
         StoreError: A template of ``overrides`` is broken.
     """
-    text = rendered(found, overrides or {})
+    text = rendered(found, overrides)
     tokens = estimate_tokens(text)
     if not text or tokens > budget:
         return None

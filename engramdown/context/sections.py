@@ -269,6 +269,8 @@ _OWN_HEADING: Final = 2
 Scores = Callable[[], Mapping[int, float]]
 # Whether what an entry cites is not as it was.
 Changed = Callable[[Entry], bool]
+# Returns the last section, if there is one, for the others, its budget and a person's templates.
+Last = Callable[[Sequence[Section], int, Mapping[str, str]], Section | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,7 +332,7 @@ def build(
     overrides: Mapping[str, str] | None = None,
     *,
     changed: Changed = bool,
-    last: Callable[[Sequence[Section]], Section | None] = lambda _: None,
+    last: Last = lambda *_: None,
 ) -> MemoryContext:
     """Return what a model is shown of ``memory`` when it is sent ``message``.
 
@@ -342,7 +344,7 @@ def build(
             sessions ``history``.
         overrides: Templates of the person's own, by name; see :mod:`engramdown.context.sections`.
         changed: Whether what an entry cites is not as it was, which is marked.
-        last: Given the other sections, returns the last one, which depends on the message.
+        last: Makes the last section, which depends on the message.
 
     Raises:
         StoreError: A template of ``overrides`` is broken, or says too much.
@@ -371,7 +373,7 @@ def build(
         sections.append(_section("skills", HEADING, allowed["skills"], text))
     if memory.earlier:
         sections.append(retrospect(memory.earlier, allowed["history"], words))
-    if (section := last(sections)) is not None:
+    if (section := last(sections, allowed["relevant"], words)) is not None:
         sections.append(section)
     texts = [section.text for section in sections if section.text]
     text = renderer(words)("context.j2", {"sections": texts}) if texts else ""

@@ -6,7 +6,7 @@ For who the assistant is, the project comes before the global scope.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from engramdown import kinds
 from engramdown.context import sections
-from engramdown.context.sections import Memory, MemoryContext, Procedures, Section
+from engramdown.context.sections import Last, Memory, MemoryContext, Procedures, Section
 from engramdown.engram import Scope, fact_key, fold
 from engramdown.errors import StoreError
 from engramdown.hippocampus import snapshot
@@ -241,7 +241,7 @@ class Recollection:
         identity: Identity | None = None,
         *,
         scratchpad: bool = True,
-        last: Callable[[Sequence[Section]], Section | None] = lambda _: None,
+        last: Last = lambda *_: None,
     ) -> MemoryContext:
         """Return what a model is shown.
 
@@ -250,10 +250,11 @@ class Recollection:
             earlier: The earlier sessions to show.
             identity: Who the assistant and the user are; as memory says now unless given.
             scratchpad: Whether that includes what :meth:`scratchpad` says.
-            last: Given the other sections, returns the last one.
+            last: Makes the last section.
         """
         memory = self.gathered(identity or self.identity(), earlier, self._skills())
-        section = None if scratchpad else self._scratchpad()
+        day, words = self._scopes.day(), self.overrides()
+        section = None if scratchpad else self._scratchpad(words)
         if section is not None and section.shown:
             known = set(map(_key, section.shown))
             left: dict[str, Any] = {
@@ -263,7 +264,6 @@ class Recollection:
             memory = replace(memory, **left)
         if memory != self._memory:
             self._memory = memory
-        day, words = self._scopes.day(), self.overrides()
         changed = self._scopes.citations().has_changed
         return sections.build(
             self._memory, message, day, self.budgets, words, changed=changed, last=last
@@ -295,10 +295,10 @@ class Recollection:
 
     def scratchpad(self) -> str:
         """Return what memory says about scratchpads."""
-        section = self._scratchpad()
+        section = self._scratchpad(self.overrides())
         return "" if section is None else section.text
 
-    def _scratchpad(self) -> Section | None:
+    def _scratchpad(self, words: Mapping[str, str]) -> Section | None:
         wisdom = [
             *self._shown(self.global_hc, self.global_hc.recall_scratchpad_wisdom),
             *self._shown(self.project_hc, self.project_hc.recall_scratchpad_wisdom),
@@ -306,7 +306,7 @@ class Recollection:
         budget = {**sections.BUDGETS, **self.budgets}["scratchpad"]
         changed = self._scopes.citations().has_changed
         return sections.scratchpad_section(
-            wisdom, self._scopes.day(), budget, self.overrides(), changed=changed
+            wisdom, self._scopes.day(), budget, words, changed=changed
         )
 
     def overrides(self) -> dict[str, str]:
@@ -485,7 +485,7 @@ class Recollection:
             return otherwise
 
     def _spellings(self, store: Hippocampus, name: str) -> list[Path]:
-        return self._read(partial(store.files.spellings, name), [])
+        return self._scopes.if_readable(partial(store.files.spellings, name))
 
     def _shown(self, store: HippocampusProtocol, recall: Callable[[], list[Entry]]) -> list[Entry]:
         entries = self._scopes.if_readable(recall)

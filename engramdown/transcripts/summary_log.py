@@ -29,7 +29,6 @@ from engramdown.transcripts.episode import is_count
 FOLDER: Final = "gists"
 
 _SUFFIX: Final = ".jsonl"
-# Seconds to wait for writers: a model was paid for what is to be written.
 
 
 class GistLog:
@@ -264,14 +263,12 @@ class Fold:
     Attributes:
         gists: Every gist that applied, by its id, covered ones included.
         derived: The gist that covers a gist, by the id of the latter.
-        stale: The ids of gists that did not apply.
     """
 
     def __init__(self) -> None:
         """Begin with an empty view."""
         self.gists: dict[str, Gist] = {}
         self.derived: dict[str, str] = {}
-        self.stale: list[str] = []
         self._added: set[int] = set()
         # The view as a list that is linked both ways; "" is the end that closes the ring.
         self._next: dict[Source, Source] = {"": ""}
@@ -289,7 +286,6 @@ class Fold:
         """Put a gist in the place of its sources; ``False`` if it is stale."""
         known = gist.id in self.gists or not gist.id
         if known or not self.covers_a_run(gist.sources):
-            self.stale.append(gist.id)
             return False
         before, after = self._before[gist.sources[0]], self._next[gist.sources[-1]]
         for source in gist.sources:
