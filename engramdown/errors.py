@@ -41,6 +41,9 @@ NO_SEARCH: Final = (
     "run Engramdown with another Python"
 )
 
+# What reading JSON that has another form raises; too deep a nesting is a RecursionError.
+MALFORMED: Final = (ValueError, LookupError, TypeError, RecursionError)
+
 _SHOWN: Final = 8
 _LONGEST_SHOWN: Final = 60
 _BEGINNING: Final = 40

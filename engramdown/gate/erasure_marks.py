@@ -17,6 +17,7 @@ from typing import Final
 
 from engramdown.clock import moment
 from engramdown.engram import fold
+from engramdown.errors import MALFORMED
 from engramdown.language.claims import read
 from engramdown.storage.disk import Disk, named_errors
 
@@ -87,7 +88,7 @@ class Marks:
         if data != self._read[0]:
             found = []
             for line in data.split(b"\n"):
-                with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
+                with contextlib.suppress(*MALFORMED):
                     found.append(json.loads(line)["mark"])
             self._read = data, frozenset(mark for mark in found if isinstance(mark, str))
         return self._read[1]

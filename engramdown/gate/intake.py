@@ -24,7 +24,13 @@ from typing import Any, Final, Literal
 
 from engramdown.clock import today
 from engramdown.engram import CONFIDENCES, Engram, Scope, fact_key
-from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
+from engramdown.errors import (
+    MALFORMED,
+    EngramdownError,
+    EntryNotFoundError,
+    InvalidEngramError,
+    StoreError,
+)
 from engramdown.gate import gate
 from engramdown.gate.pending import (
     Answer,
@@ -670,8 +676,6 @@ def _observed(engram: Engram) -> Engram:
 # that nothing that was cloned or pulled can add to them.
 
 _LETTERS: Final = 16
-# What reading JSON of another form raises; too deep a nesting is a RecursionError.
-_UNREADABLE: Final = (ValueError, LookupError, TypeError, RecursionError)
 
 
 def digest_of_tick(item: Pending, rules: str) -> str:
@@ -716,7 +720,7 @@ class Refusals:
             data = self._disk.read(self._path) if self._path is not None else None
             known: Any = json.loads(data or b"")
             return {str(key): "" for key in known["ticks"]}
-        except (OSError, StoreError, *_UNREADABLE):
+        except (OSError, StoreError, *MALFORMED):
             return {}
 
 

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from engramdown.engram import fold
-from engramdown.errors import EntryNotFoundError, SettingsError, StoreError
+from engramdown.errors import MALFORMED, EntryNotFoundError, SettingsError, StoreError
 from engramdown.hippocampus.changeset import Act, Draft
 from engramdown.hippocampus.changeset import retire as archive
 from engramdown.hippocampus.entry import entry_id, raw_entries
@@ -41,11 +41,6 @@ _DIGITS: Final = 32
 # With more to look for it is cheaper to read the file.
 _MANY: Final = 256
 _LINE: Final = 16
-# What reading a cache may say that is damaged, or nested for its own sake.
-_UNREADABLE: Final = (
-    *(OSError, StoreError, ValueError, LookupError),
-    *(TypeError, AttributeError, RecursionError),
-)
 
 
 class Origins(NamedTuple):
@@ -517,7 +512,7 @@ class Provenance:
             }
             ours, brought = frozenset(content["ours"]), frozenset(content["brought"])
             return content["last"], Origins(ours, brought, reworded)
-        except _UNREADABLE:
+        except (OSError, StoreError, AttributeError, *MALFORMED):
             return "", Origins()
 
     def _save(self, last: str, origins: Origins) -> None:

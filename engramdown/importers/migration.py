@@ -43,7 +43,7 @@ from engramdown.engram import (
     fingerprint,
     slug,
 )
-from engramdown.errors import InvalidEngramError, StoreError
+from engramdown.errors import MALFORMED, InvalidEngramError, StoreError
 from engramdown.gate import Receipt
 from engramdown.hippocampus import Act, new_id, step_group
 from engramdown.kinds import LESSONS, PROFILE, RULES, kind_in
@@ -491,7 +491,7 @@ class Migrated:
 def _digest_of(line: bytes) -> str:
     try:
         digest = json.loads(line)["digest"]
-    except (ValueError, LookupError, TypeError, RecursionError):
+    except MALFORMED:
         return ""
     return digest if isinstance(digest, str) else ""
 

@@ -17,6 +17,8 @@ from functools import partial
 from typing import Any, Final, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
+from engramdown.errors import MALFORMED
+
 # The environment variable with the key.
 KEY: Final = "ENGRAMDOWN_EMBEDDINGS_KEY"
 _OPENAI_KEY: Final = "OPENAI_API_KEY"
@@ -112,7 +114,7 @@ class Endpoint:
         try:
             data = json.loads(body)["data"]
             vectors = {int(item["index"]): list(item["embedding"]) for item in data}
-        except (ValueError, LookupError, TypeError, RecursionError):
+        except MALFORMED:
             raise EmbeddingError("the endpoint answered without embeddings") from None
         if sorted(vectors) != list(range(len(texts))):
             numbers = f"{len(vectors)} embeddings for {len(texts)} texts"
@@ -148,7 +150,7 @@ def _refusal(url: str, code: int, body: bytes) -> str:
 
     try:
         said = json.loads(body)["error"]["message"]
-    except (ValueError, LookupError, TypeError, RecursionError):
+    except MALFORMED:
         said = ""
     host = urlsplit(url).netloc.rpartition("@")[2]
     reason = " ".join(redact(str(said)).split())[:_SHOWN]

@@ -20,7 +20,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.errors import StoreError
+from engramdown.errors import MALFORMED, StoreError
 from engramdown.lazy import texts
 from engramdown.secrets.redaction import redact
 from engramdown.storage.disk import Disk
@@ -132,7 +132,7 @@ def read_line(line: bytes) -> Call | None:
         call, estimated = record.get("call", ""), record.get("estimated") is True
         # Any other form of time would count in every window, or in none.
         is_time = ts.endswith("Z") and datetime.fromisoformat(ts[:-1]).tzinfo is None
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (AttributeError, *MALFORMED):
         return None
     # A bool is an int, too.
     is_counted = all(type(size) is int and 0 <= size <= MOST for size in sizes)

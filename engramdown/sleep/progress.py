@@ -19,7 +19,7 @@ from engramdown.clock import moment
 from engramdown.consolidation.corrections import TakenBack
 from engramdown.engram import Engram
 from engramdown.episodes.forget import WORK, in_hand
-from engramdown.errors import EngramdownError, StoreError
+from engramdown.errors import MALFORMED, EngramdownError, StoreError
 from engramdown.storage import Disk
 from engramdown.transcripts.episode import Episode
 
@@ -32,7 +32,6 @@ TRIES: Final = 3
 BESIDE: Final = frozenset({"card", "facts", "model", "summary"})
 
 _SEEN: Final = frozenset({"waits", "idle", "empty"})
-_UNREADABLE: Final = (ValueError, LookupError, TypeError, RecursionError)
 
 
 class Mark(NamedTuple):
@@ -184,7 +183,7 @@ class SleepState:
                 for words, kind, is_loose, instead, *more in record.get("taken_back", ())
             )
             return Work(parts, engrams, back)
-        except (*_UNREADABLE, OSError, EngramdownError, OverflowError):
+        except (*MALFORMED, OSError, EngramdownError, OverflowError):
             return None
 
     def end(self) -> None:
@@ -230,7 +229,7 @@ def _parse(line: bytes) -> tuple[Mark, str] | None:
         record: Any = json.loads(line)
         mark = _checked(Mark(*(record[name] for name in Mark._fields)))
         return mark, str(record.get("ts") or "")
-    except _UNREADABLE:
+    except MALFORMED:
         return None
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import unquote_plus
 
-from engramdown.errors import StoreError
+from engramdown.errors import MALFORMED, StoreError
 from engramdown.forks import cached_property
 from engramdown.secrets.prefilter import Places, Reading
 from engramdown.storage.disk import ERASING as NOTE
@@ -132,7 +132,7 @@ def unfinished(root: Path, disk: Disk) -> Erasure | None:
         names = ("ids", "texts", "tokens", "kinds", "roots")
         lists = {name: tuple(map(str, note[name])) for name in names}
         return Erasure(step=str(note["step"]), pieces=bool(note.get("pieces")), **lists)
-    except (OSError, StoreError, ValueError, TypeError, LookupError, RecursionError):
+    except (OSError, StoreError, *MALFORMED):
         return None
 
 

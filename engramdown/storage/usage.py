@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.errors import StoreError
+from engramdown.errors import MALFORMED, StoreError
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import ScopeLock
 
@@ -122,7 +122,7 @@ class Usage:
                 # Older files name one skill in each line.
                 names = record["names"] if "names" in record else [record["skill"]]
                 count, last = record["count"], record["last"]
-            except (ValueError, LookupError, TypeError, RecursionError):
+            except MALFORMED:
                 continue
             if isinstance(last, str) and type(count) is int and count > 0:
                 for name in names if isinstance(names, list) else ():
