@@ -9,7 +9,6 @@ the kind is right.
 from __future__ import annotations
 
 import json
-import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -18,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from benchmarks.linear import Array, Example, learned, save, softmax
 from benchmarks.measure import table
 from engramdown.consolidation.classifier import CLASSES, ROWS, STEP, WEIGHTS, rows_of
 from engramdown.consolidation.sentences import kind_of, weighed
@@ -41,8 +41,6 @@ _CHANGING: Final = frozenset(
     {"assistant_wrong", "change", "correction", "retraction", "update_sessions"}
 )
 
-Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-
 
 class Row(NamedTuple):
     """The words and the signs of a clause, and the number of its class."""
@@ -50,14 +48,6 @@ class Row(NamedTuple):
     words: str
     signs: tuple[str, ...]
     kind: int
-
-
-class Example(NamedTuple):
-    """The rows of the features of a clause, the number of its class, and how much it counts."""
-
-    features: np.ndarray[tuple[int], np.dtype[np.int64]]
-    kind: int
-    weight: float
 
 
 def main() -> None:
@@ -68,8 +58,7 @@ def main() -> None:
         print(table([head, *(_checked(name, authors) for name in authors)]))
         return
     examples = [example for each in authors.values() for example in each]
-    weights = _learned(examples)
-    WEIGHTS.write_bytes(np.clip(np.round(weights / STEP), -127, 127).astype(np.int8).tobytes())
+    save(WEIGHTS, _learned(examples), STEP)
     print(f"{len(examples)} sentences, {WEIGHTS.stat().st_size:,} bytes")
 
 
@@ -177,33 +166,10 @@ def _rows(
             yield Row(words, tuple(signs), kind)
 
 
-# ---- learning ----
-
-
 def _learned(examples: list[Example]) -> Array:
-    """Return the weights that tell the classes apart: logistic regression, by adaptive steps."""
-    dice = random.Random(1)
-    weights = np.zeros((ROWS, len(CLASSES)))
-    squares = np.full((ROWS, len(CLASSES)), 1e-2)
-    often = np.bincount(np.concatenate([each.features for each in examples]), minlength=ROWS)
+    often = np.bincount(np.concatenate([each.rows for each in examples]), minlength=ROWS)
     decay = DECAY / np.maximum(1, often)[:, None]
-    order = examples[:]
-    for _ in range(ROUNDS):
-        dice.shuffle(order)
-        for own, kind, weight in order:
-            held = weights[own]
-            slope = _softmax(held.sum(0))
-            slope[kind] -= 1
-            step = slope * weight + decay[own] * held
-            squares[own] += step * step
-            weights[own] = held - RATE * step / np.sqrt(squares[own])
-    return weights
-
-
-def _softmax(sums: Array) -> Array:
-    powers: Array = np.exp(sums - sums.max())
-    powers /= powers.sum()
-    return powers
+    return learned(examples, decay, len(CLASSES), rounds=ROUNDS, rate=RATE)
 
 
 # ---- checking ----
@@ -213,7 +179,7 @@ def _checked(name: str, authors: Mapping[str, list[Example]]) -> tuple[str, ...]
     """Return how well what is learned from all others knows what one author wrote."""
     mine = authors[name]
     weights = _learned([row for other in authors if other != name for row in authors[other]])
-    chances = np.array([_softmax(weights[row.features].sum(0)) for row in mine])
+    chances = np.array([softmax(weights[row.rows].sum(0)) for row in mine])
     kinds = np.array([row.kind for row in mine])
     hits = (kinds > 0)[np.argsort(chances[:, 0])].cumsum()
     right = hits / np.arange(1, len(hits) + 1)

@@ -8,11 +8,6 @@ it learns from all writers but one, for each of the first two, and says how many
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-import random
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -21,6 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from benchmarks.linear import Array, Example, learned, save
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.judge import RELATIONS, ROWS, STEP, WEIGHTS, rows_of
 from engramdown.language.terms import words
@@ -39,8 +35,6 @@ FOUND: Final = 60
 BESIDE_WORTH: Final = 0.15
 _SIGNS: Final = dict(zip(">!+=", RELATIONS, strict=True))
 
-Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-
 
 class Pair(NamedTuple):
     """Two statements, the number of their relation, a question, and what they are worth."""
@@ -58,13 +52,14 @@ def main() -> None:
     if "--check" in sys.argv:
         for left_out in list(writers)[:2]:
             others = [pairs for name, pairs in writers.items() if name != left_out]
-            print(f"{left_out}: {_report(_learned(_rows(others)), writers[left_out])}")
+            weights = _learned(_examples(_rows(others)))
+            print(f"{left_out}: {_report(weights, _examples(writers[left_out]))}")
         return
-    rows = _rows(writers.values())
-    weights = _learned(rows)
-    WEIGHTS.write_bytes(np.clip(np.round(weights / STEP), -127, 127).astype(np.int8).tobytes())
-    print(f"{len(rows)} pairs, {WEIGHTS.stat().st_size:,} bytes")
-    print(_report(weights, rows))
+    examples = _examples(_rows(writers.values()))
+    weights = _learned(examples)
+    save(WEIGHTS, weights, STEP)
+    print(f"{len(examples)} pairs, {WEIGHTS.stat().st_size:,} bytes")
+    print(_report(weights, examples))
 
 
 def read_pairs(path: Path) -> dict[str, list[Pair]]:
@@ -131,37 +126,24 @@ def _found(pairs: Sequence[Pair]) -> list[Pair]:
     return rows
 
 
-def _learned(rows: Sequence[Pair]) -> Array:
-    """Return the weights that tell the relations apart: logistic regression, by adaptive steps."""
-    dice = random.Random(1)
-    features = [np.array(sorted(rows_of(it.older, it.newer, it.question))) for it in rows]
-    weights = np.zeros((ROWS, len(RELATIONS)))
-    squares = np.full((ROWS, len(RELATIONS)), 1e-2)
-    order = list(range(len(rows)))
-    for _ in range(ROUNDS):
-        dice.shuffle(order)
-        for at in order:
-            own = features[at]
-            slope = _softmax(weights[own].sum(0))
-            slope[rows[at].relation] -= 1
-            step = slope * rows[at].worth + DECAY * weights[own]
-            squares[own] += step * step
-            weights[own] -= RATE * step / np.sqrt(squares[own])
-    return weights
+def _examples(pairs: Iterable[Pair]) -> list[Example]:
+    return [
+        Example(np.array(sorted(rows_of(it.older, it.newer, it.question))), it.relation, it.worth)
+        for it in pairs
+    ]
 
 
-def _softmax(sums: Array) -> Array:
-    powers: Array = np.exp(sums - sums.max())
-    powers /= powers.sum()
-    return powers
+def _learned(examples: list[Example]) -> Array:
+    decay = np.full((ROWS, 1), DECAY)
+    return learned(examples, decay, len(RELATIONS), rounds=ROUNDS, rate=RATE)
 
 
-def _report(weights: Array, rows: Sequence[Pair]) -> str:
+def _report(weights: Array, examples: list[Example]) -> str:
     hits = 0
-    for it in rows:
-        found = weights[sorted(rows_of(it.older, it.newer, it.question))].sum(0).argmax()
-        hits += (found < 2) == (it.relation < 2)  # noqa: PLR2004 - replaces, contradicts
-    return f"of {hits / len(rows):.3f} of {len(rows)} pairs it is known whether they differ"
+    for it in examples:
+        found = weights[it.rows].sum(0).argmax()
+        hits += (found < 2) == (it.kind < 2)  # noqa: PLR2004 - replaces, contradicts
+    return f"of {hits / len(examples):.3f} of {len(examples)} pairs it is known whether they differ"
 
 
 if __name__ == "__main__":
