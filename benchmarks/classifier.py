@@ -1,14 +1,14 @@
-"""Learns the weights of ``engramdown.consolidation.classifier`` from the sentences of the corpora.
+"""Learns the weights of ``engramdown.consolidation.classifier`` from what people say.
 
-``python -m benchmarks.classifier`` writes them, the same ones each time. With ``--check`` it says
-for each author how well what is learned from all others knows theirs: the share of what is worth
+That stands in ``tests/corpora`` and, as dialogs, in ``benchmarks/data/tuned_on``. ``python -m
+benchmarks.classifier`` writes the weights, the same ones each time. With ``--check`` it says for
+each author how well what is learned from all others knows theirs: the share of what is worth
 knowing that is found where so many in a hundred of what is found are right, and of how much of it
 the kind is right.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from benchmarks.linear import Array, Example, learned, save, softmax
-from benchmarks.measure import table
+from benchmarks.measure import records, table
 from engramdown.consolidation.classifier import CLASSES, ROWS, STEP, WEIGHTS, rows_of
 from engramdown.consolidation.sentences import kind_of, weighed
 from tests.corpora.dialogs import changes, chatter, dialogs, labelled
@@ -79,8 +79,7 @@ def _authors() -> Iterator[tuple[str, list[Row]]]:
         said = ((text, _always([kind]), of) for kind, text, of in chatter(name))
         yield name, [row for each in said for row in _rows(*each)]
     for file in sorted(DATA.glob("*dialogs*.jsonl")):
-        lines = file.read_text(encoding="utf-8").splitlines()
-        yield file.stem, [row for line in lines for row in _of_dialog(json.loads(line))]
+        yield file.stem, [row for dialog in records(file) for row in _of_dialog(dialog)]
 
 
 def _of_rules() -> Iterator[Row]:

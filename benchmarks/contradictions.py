@@ -14,7 +14,6 @@ where recall, asked the question among all of them, shows the newer one first.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -23,16 +22,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from benchmarks.measure import finish, table
+from benchmarks.lessons import remembered
+from benchmarks.measure import finish, records, table
 from engramdown import Cortex, Engram
 from engramdown.doctor import check
 from engramdown.engram import Kind, Source
 from engramdown.gate import kind_of
-from engramdown.hippocampus.entry import Entry
 from engramdown.kinds import scope_for
 from engramdown.language.judge import RELATIONS, judge
 from engramdown.language.meaning import contradict, says_again
-from engramdown.recall.memories import MemoryIndex
 
 __all__ = ["main"]
 
@@ -44,9 +42,9 @@ def main() -> None:
     """Count and print."""
     folder, is_listed = Path(sys.argv[1]), "--list" in sys.argv
     if folder.is_file():
-        finish("pairs", table([*_by_relation([*_rows(folder)])]))
+        finish("pairs", table([*_by_relation(records(folder))]))
         return
-    pairs = [*_rows(folder / "contradictions.jsonl")]
+    pairs = records(folder / "contradictions.jsonl")
     ways = {"learned by a job": _is_asked, "named by doctor": _is_named}
     rows = [("pairs", "contradictions found", "wrongly")]
     for way, finds in ways.items():
@@ -55,7 +53,7 @@ def main() -> None:
         if is_listed:
             wrong = (each for each, (so, out) in zip(pairs, found, strict=True) if so != out)
             sys.stdout.writelines(f"{way}: {each}\n" for each in wrong)
-    lines = [*_rows(folder / "rewordings.jsonl")]
+    lines = records(folder / "rewordings.jsonl")
     kept = [(each["line"], *outcome) for each in lines for outcome in _kept_out(each)]
     out = [(is_same, is_kept) for _, _, is_same, is_kept in kept]
     more = [("a line that was deleted by hand", "re-wordings kept out", "other lines kept out")]
@@ -67,14 +65,7 @@ def main() -> None:
 
 def _by_relation(pairs: list[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
     """Yield a row for each relation, below the heads."""
-    days = {"older": "2026-01-01", "newer": "2026-02-01"}
-    index = MemoryIndex(
-        [
-            Entry(id=f"{at}-{which}", text=pair[which], kind="lesson", scope="project", ts=day)
-            for at, pair in enumerate(pairs)
-            for which, day in days.items()
-        ]
-    )
+    index = remembered((pair["older"], pair["newer"]) for pair in pairs)
     counts: Counter[tuple[str, str]] = Counter()
     for at, pair in enumerate(pairs):
         older, newer, relation = pair["older"], pair["newer"], pair["relation"]
@@ -94,10 +85,6 @@ def _by_relation(pairs: list[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
     yield ("relation", *heads)
     for relation in RELATIONS:
         yield (relation, *(str(counts[relation, head]) for head in heads))
-
-
-def _rows(file: Path) -> Iterator[dict[str, Any]]:
-    return map(json.loads, file.read_text(encoding="utf-8").splitlines())
 
 
 def _share(found: list[tuple[bool, bool]], *, is_so: bool) -> str:

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from benchmarks.lessons import ASKED, remembered
 from benchmarks.linear import Array, Example, learned, save
-from engramdown.hippocampus.entry import Entry
 from engramdown.language.judge import RELATIONS, ROWS, STEP, WEIGHTS, rows_of
 from engramdown.language.terms import words
-from engramdown.recall.memories import MemoryIndex
 from tests.corpora.dialogs import changes
 
 __all__ = ["main"]
@@ -48,7 +46,7 @@ class Pair(NamedTuple):
 
 def main() -> None:
     """Learn and write the weights, or check them."""
-    writers = read_pairs(CORPUS)
+    writers = _read_pairs()
     if "--check" in sys.argv:
         for left_out in list(writers)[:2]:
             others = [pairs for name, pairs in writers.items() if name != left_out]
@@ -62,12 +60,12 @@ def main() -> None:
     print(_report(weights, examples))
 
 
-def read_pairs(path: Path) -> dict[str, list[Pair]]:
+def _read_pairs() -> dict[str, list[Pair]]:
     """Return the pairs of each writer."""
     writers: dict[str, list[Pair]] = {}
     pairs: list[Pair] = []
     older = ""
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in CORPUS.read_text(encoding="utf-8").splitlines():
         if line[0] == "[":
             pairs = writers.setdefault(line.strip("[]"), [])
         elif line[:2] in {f"{sign} " for sign in _SIGNS}:
@@ -104,24 +102,14 @@ def _rows(writers: Iterable[Sequence[Pair]]) -> list[Pair]:
 def _found(pairs: Sequence[Pair]) -> list[Pair]:
     """Return the pairs with their questions, and what a search finds beside their answers."""
     rows: list[Pair] = []
-    entries = [
-        Entry(id=f"{at}-{which}", text=text, kind="lesson", scope="project", ts=day)
-        for at, pair in enumerate(pairs)
-        for which, text, day in (
-            ("older", pair.older, "2026-01-01"),
-            ("newer", pair.newer, "2026-02-01"),
-        )
-    ]
-    index = MemoryIndex(entries)
+    index = remembered((pair.older, pair.newer) for pair in pairs)
     together = RELATIONS.index("together")
-    older = [pair.older for pair in pairs]
     for pair in pairs:
         if RELATIONS[pair.relation] != "same":
             rows.append(pair)
-        weighed = index.weighed(pair.question, date(2026, 3, 1))
-        ranked = sorted(weighed, key=lambda place: (-weighed[place], place))[:FOUND]
-        beside = [place for place in ranked if place % 2 and older[place // 2] != pair.older]
-        texts = (entries[place].text for place in beside[:BESIDE])
+        ranked = [*index.weighed(pair.question, ASKED)][:FOUND]
+        beside = [place for place in ranked if place % 2 and pairs[place // 2].older != pair.older]
+        texts = (pairs[place // 2].newer for place in beside[:BESIDE])
         rows += [Pair(pair.older, text, together, pair.question, BESIDE_WORTH) for text in texts]
     return rows
 

@@ -16,7 +16,6 @@ tuned on it; ``benchmarks/data/tuned_on`` came from the same hand, and was.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections import Counter, defaultdict
@@ -26,7 +25,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from benchmarks.measure import finish, table
+from benchmarks.measure import finish, records, table
 from engramdown import Cortex, Engram
 
 __all__ = ["main"]
@@ -65,8 +64,7 @@ def main() -> None:
 
 def _counted(file: Path) -> str:
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for line in file.read_text(encoding="utf-8").splitlines():
-        dialog = json.loads(line)
+    for dialog in records(file):
         count = _judge(dialog, *_learned(dialog["turns"]))
         for group in (ALL, dialog["category"]):
             counts[group].update(count)

@@ -14,19 +14,18 @@ say which letters a text has: a measure of the lane's work and not of a model.
 from __future__ import annotations
 
 import itertools
-import json
 import sqlite3
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, NamedTuple
 
-from benchmarks.measure import finish, ms, paired, table
+from benchmarks.measure import finish, ms, paired, records, table
 from engramdown.clock import today
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.terms import words
@@ -35,12 +34,14 @@ from engramdown.recall.memories import MemoryIndex
 from engramdown.recall.vectors import MemoryLane, fused
 from engramdown.settings import EpisodeSettings
 
-__all__ = ["main"]
+__all__ = ["ASKED", "SHARES", "main", "remembered"]
 
 # A search returns places among the lessons, the best first.
 Search = Callable[[str], Sequence[int]]
 SHARES: Final = ("words", "family", "none", "all")
 RUNS: Final = 5
+# The day on which questions about older and newer statements are asked.
+ASKED: Final = date(2026, 3, 1)
 
 
 class Asked(NamedTuple):
@@ -72,11 +73,11 @@ def main() -> None:
     if len(sys.argv) < 2:  # noqa: PLR2004 - a folder
         sys.exit("usage: python -m benchmarks.lessons DATA_FOLDER")
     folder = Path(sys.argv[1])
-    lessons = _lines(folder / "lessons.jsonl")
+    lessons = records(folder / "lessons.jsonl")
     places = {each["id"]: at for at, each in enumerate(lessons)}
     asked = [
         Asked(each["question"], frozenset(places[one] for one in each["ids"]), each["share"])
-        for each in _lines(folder / "lesson_questions.jsonl")
+        for each in records(folder / "lesson_questions.jsonl")
     ]
     entries = [_entry(each["text"], each["kind"], each["id"]) for each in lessons]
     parts = []
@@ -98,21 +99,16 @@ def main() -> None:
         each = (ms(base / len(asked)), ms(subject / len(asked)), f"{ratio:.1f}")
         parts.append(table([("a question", "plain FTS5, ms", "recall, ms", "ratio"), ("", *each)]))
     if (folder / "updates.jsonl").exists():
-        parts.append(_updates(_lines(folder / "updates.jsonl")))
+        parts.append(_updates(records(folder / "updates.jsonl")))
     finish("lessons", "\n\n".join(parts))
 
 
 def _updates(pairs: Sequence[Any]) -> str:
     """Return how often the newer of two is first, and how often an older one is marked."""
-    entries = [
-        Entry(id=f"{at}-{which}", text=pair[which], kind="lesson", scope="project", ts=day)
-        for at, pair in enumerate(pairs)
-        for which, day in (("older", "2026-01-01"), ("newer", "2026-02-01"))
-    ]
-    index = MemoryIndex(entries)
+    index = remembered((pair["older"], pair["newer"]) for pair in pairs)
     counts: Counter[tuple[bool, str]] = Counter()
     for at, pair in enumerate(pairs):
-        hits = index.search(pair["question"], date(2026, 3, 1))
+        hits = index.search(pair["question"], ASKED)
         ids = [hit.entry.id for hit in hits]
         older, newer = (
             ids.index(one) if one in ids else len(ids) + late
@@ -133,11 +129,16 @@ def _updates(pairs: Sequence[Any]) -> str:
     return table(rows)
 
 
-def _lines(path: Path) -> list[Any]:
-    try:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except FileNotFoundError:
-        sys.exit(f"{path} is not there; the first argument is the folder that holds it")
+def remembered(pairs: Iterable[tuple[str, str]]) -> MemoryIndex:
+    """Return an index of older and newer statements, the newer ones a month later."""
+    days = (("older", "2026-01-01"), ("newer", "2026-02-01"))
+    return MemoryIndex(
+        [
+            Entry(id=f"{at}-{which}", text=text, kind="lesson", scope="project", ts=day)
+            for at, pair in enumerate(pairs)
+            for (which, day), text in zip(days, pair, strict=True)
+        ]
+    )
 
 
 def _entry(text: str, kind: Any = "lesson", name: str = "") -> Entry:  # noqa: ANN401 - JSON

@@ -1,4 +1,4 @@
-"""What every benchmark needs: paired timing, a table, and the facts of the machine.
+"""What every benchmark needs: paired timing, its data, a table, and the facts of the machine.
 
 Promises: a subject and its yardstick are timed in turn, so that a busy moment of the machine
 meets both; what is saved names neither a path nor a host.
@@ -12,6 +12,7 @@ A benchmark measures, builds its rows and ends with :func:`finish`::
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import statistics
@@ -21,9 +22,9 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
-__all__ = ["finish", "machine", "ms", "paired", "save", "table", "together"]
+__all__ = ["finish", "machine", "ms", "paired", "records", "save", "table", "together"]
 
 _LAST_3G: Final = 999.5  # from here on the format "3g" writes 1e+03
 RESULTS: Final = Path(__file__).resolve().parent / "results"
@@ -79,6 +80,14 @@ def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
     if stream is None:
         raise RuntimeError("a process without a pipe")
     return stream
+
+
+def records(path: Path) -> list[Any]:
+    """Return what the lines of a JSONL file hold, or end the program and name a missing file."""
+    try:
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except FileNotFoundError:
+        sys.exit(f"{path} is not there; the first argument is the folder that holds it")
 
 
 def ms(seconds: float) -> str:

@@ -12,7 +12,6 @@ lessons that a section shows which is full.
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -22,14 +21,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
-from benchmarks.measure import finish, table
+from benchmarks.lessons import SHARES
+from benchmarks.measure import finish, records, table
 from engramdown import Cortex, MemoryContext
 from engramdown.context.sections import Section
 from engramdown.transcripts.episode import Episode, Role, stamp, write_line
 
 __all__ = ["main"]
 
-SHARES: Final = ("words", "family", "none", "all")
 BEGAN: Final = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
@@ -44,7 +43,7 @@ def main() -> None:
 def _sessions(folder: Path) -> str:
     """Return how often the session that holds the answer is brought."""
     judged: list[tuple[float, ...]] = []
-    for case in _lines(folder / "sessions.jsonl"):
+    for case in records(folder / "sessions.jsonl"):
         with _opened() as (cortex, home):
             _record(home, case["sessions"])
             part = _relevant(cortex.build_memory_context(case["question"]))
@@ -61,13 +60,7 @@ def _sessions(folder: Path) -> str:
                 part.tokens,
             )
         )
-    head: tuple[str, ...] = (
-        "questions",
-        "its session first",
-        "among those brought",
-        "answer in it",
-        "tokens",
-    )
+    head = ("questions", "its session first", "among those brought", "answer in it", "tokens")
     first, among, answers, tokens = map(fmean, zip(*judged, strict=True))
     row = (str(len(judged)), f"{first:.2f}", f"{among:.2f}", f"{answers:.2f}", f"{tokens:.0f}")
     return table([head, row])
@@ -78,8 +71,8 @@ def _lessons(folder: Path) -> str:
     brought: dict[str, list[tuple[bool, bool]]] = {share: [] for share in SHARES}
     tokens = []
     with _opened() as (cortex, home):
-        texts = _remember(home / "memory", _lines(folder / "lessons.jsonl"))
-        for each in _lines(folder / "lesson_questions.jsonl"):
+        texts = _remember(home / "memory", records(folder / "lessons.jsonl"))
+        for each in records(folder / "lesson_questions.jsonl"):
             context = cortex.build_memory_context(each["question"])
             part = _relevant(context)
             wanted = {texts[one] for one in each["ids"]}
@@ -93,10 +86,6 @@ def _lessons(folder: Path) -> str:
         shares = (f"{fmean(one[at] for one in brought[share]):.2f}" for share in SHARES)
         rows.append((name, *shares))
     return f"{table(rows)}\n\nThe part for the message has {fmean(tokens):.0f} tokens."
-
-
-def _lines(path: Path) -> list[Any]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @contextmanager
