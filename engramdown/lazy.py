@@ -1,4 +1,4 @@
-"""What happens late: the doors of rooms, modules by their names of 0.1, patterns.
+"""What happens late: the doors of rooms, modules by their names of 0.1, texts and patterns.
 
 A door imports a name when somebody first asks for it. An old module is the new one, not a copy of
 it, and importing it warns; old names go with 0.3.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -24,6 +24,8 @@ else:
 
 # A name in the stub of a package, and where it comes from.
 _IMPORT: Final = re.compile(r"^from ([\w.]+) import (\w+)", re.MULTILINE)
+# The name of a text and its lines.
+_ENTRY: Final = re.compile(r"^([^\s#].*):\n((?:    .*\n)+)", re.MULTILINE)
 
 
 def door(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
@@ -66,21 +68,24 @@ def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile(pattern, flags)
 
 
+def entries(table: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the entries of a table: a line that ends with a colon, and the indented lines below."""
+    for name, lines in _ENTRY.findall(table.read_text(encoding="utf-8")):
+        yield name, [line[4:] for line in lines.split("\n")]
+
+
 @cache
 def texts(file: str) -> Mapping[str, str]:
     """Return the texts beside a module, by name: those of ``prose.txt`` for ``prose.py``.
 
-    Each is a line that ends with a colon and its text in indented lines, which are put together as
-    they stand. ``{NAME}`` stands for a text further up.
+    The lines of an entry are put together as they stand. ``{NAME}`` stands for a text further up.
 
     Args:
         file: The path of the module.
     """
-    table = Path(file).with_suffix(".txt").read_text(encoding="utf-8")
     found: dict[str, str] = {}
-    for name, lines in re.findall(r"(?m)^([^\s#].*):\n((?:    .*\n)+)", table):
-        text = "".join(line[4:] for line in lines.split("\n"))
-        found[name] = re.sub(r"\{([A-Z][A-Z_]*)\}", lambda it: found[it[1]], text)
+    for name, lines in entries(Path(file).with_suffix(".txt")):
+        found[name] = re.sub(r"\{([A-Z][A-Z_]*)\}", lambda it: found[it[1]], "".join(lines))
     return found
 
 

@@ -4,7 +4,6 @@ from engramdown.consolidation.error_lessons import lessons_of_turn as lessons_of
 from engramdown.consolidation.notes import Note as Note
 from engramdown.consolidation.notes import Omission as Omission
 from engramdown.consolidation.notes import read_notes as read_notes
-from engramdown.consolidation.plan import Name as Name
 from engramdown.consolidation.plan import Operation as Operation
 from engramdown.consolidation.plan import Row as Row
 from engramdown.consolidation.plan import Ruling as Ruling

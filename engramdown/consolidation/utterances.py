@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from engramdown import lazy
 from engramdown.language.characters import BLANK
 
 # A sentence that is longer, in characters, is not an order that somebody gives.
@@ -25,9 +26,6 @@ _DOCUMENT: Final = 4000
 # The shortest line that may be one of a paragraph that was wrapped by a program.
 _WRAPPED: Final = 40
 _CURLY: Final = str.maketrans("\u2018\u2019\u02bc\u00b4", "''''")
-
-
-_ENTRY: Final = re.compile(r"^(\S.*):\n((?:    .*\n)+)", re.MULTILINE)
 
 
 def slips(word: str) -> str:
@@ -48,16 +46,13 @@ def slips(word: str) -> str:
 def entries(name: str) -> tuple[tuple[str, str], ...]:
     """Return the entries of ``languages/<name>.txt``: what stands before the colon, and the text.
 
-    Each is a line that ends with a colon and its text in indented lines, which are put together as
-    they stand. ``{NAME}`` stands for the text of an entry, also of the English table, ``{word~}``
-    for a word and its slips of the pen.
+    Its lines are put together as they stand. ``{NAME}`` stands for the text of an entry, also of
+    the English table, ``{word~}`` for a word and its slips of the pen.
     """
-    data = (Path(__file__).parent / "languages" / f"{name}.txt").read_text(encoding="utf-8")
     texts = {"BLANK": BLANK}
     found: list[tuple[str, str]] = []
-    for head, lines in _ENTRY.findall(data):
-        text = "".join(line[4:] for line in lines.split("\n"))
-        text = re.sub(r"\{([a-z]+)~\}", lambda it: slips(it[1]), text)
+    for head, lines in lazy.entries(Path(__file__).parent / "languages" / f"{name}.txt"):
+        text = re.sub(r"\{([a-z]+)~\}", lambda it: slips(it[1]), "".join(lines))
         texts[head] = re.sub(r"\{(_?[A-Z][A-Z_]*)\}", lambda it: _text(it[1], texts), text)
         found.append((head, texts[head]))
     return tuple(found)

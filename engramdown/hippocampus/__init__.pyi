@@ -5,8 +5,6 @@ from engramdown.hippocampus.changeset import Revision as Revision
 from engramdown.hippocampus.changeset import new_id as new_id
 from engramdown.hippocampus.changeset import revise as revise
 from engramdown.hippocampus.changeset import verified_by as verified_by
-from engramdown.hippocampus.citations import Citation as Citation
-from engramdown.hippocampus.citations import Citations as Citations
 from engramdown.hippocampus.entry import Archived as Archived
 from engramdown.hippocampus.entry import Entry as Entry
 from engramdown.hippocampus.entry import as_entry as as_entry

@@ -1,9 +1,6 @@
 from engramdown.language.characters import is_encodable as is_encodable
 from engramdown.language.characters import on_screen as on_screen
 from engramdown.language.characters import visible as visible
-from engramdown.language.meaning import Statements as Statements
-from engramdown.language.meaning import contradict as contradict
-from engramdown.language.meaning import says_again as says_again
 from engramdown.language.similarity import similarity_of as similarity_of
 from engramdown.language.untrusted import brief_json as brief_json
 from engramdown.language.untrusted import bullet as bullet
@@ -18,4 +15,3 @@ from engramdown.language.words import is_everyday as is_everyday
 from engramdown.language.words import is_inflected as is_inflected
 from engramdown.language.words import spaced as spaced
 from engramdown.language.words import word_key as word_key
-from engramdown.language.words import word_set as word_set

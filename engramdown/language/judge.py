@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from zlib import crc32
 
+from engramdown import lazy
 from engramdown.language.terms import stem
 from engramdown.language.words import NEGATIONS, NUMBERS, OPPOSITES, STOP_WORDS, word_set
 
@@ -163,9 +164,8 @@ def rows_of(older: str, newer: str, question: str = "") -> set[int]:
 @cache
 def word_tables() -> Mapping[str, str]:
     """Return the tables of ``meaning.txt`` by their names, each as running text."""
-    text = Path(__file__).with_name("meaning.txt").read_text(encoding="utf-8")
-    found = re.findall(r"^([A-Z]+):\n((?:    .*\n)+)", text, re.MULTILINE)
-    return {name: " ".join(table.split()) for name, table in found}
+    found = lazy.entries(Path(__file__).with_name("meaning.txt"))
+    return {name: " ".join(" ".join(lines).split()) for name, lines in found}
 
 
 @cache

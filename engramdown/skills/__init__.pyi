@@ -1,11 +1,6 @@
 from engramdown.skills.files import files_beside as files_beside
-from engramdown.skills.imports import PLACES as PLACES
-from engramdown.skills.imports import Incoming as Incoming
 from engramdown.skills.imports import found_at as found_at
-from engramdown.skills.library import Action as Action
-from engramdown.skills.library import Change as Change
 from engramdown.skills.library import Fate as Fate
-from engramdown.skills.library import Known as Known
 from engramdown.skills.library import Skills as Skills
 from engramdown.skills.library import changed as changed
 from engramdown.skills.library import open_skills as open_skills

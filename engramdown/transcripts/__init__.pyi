@@ -32,11 +32,9 @@ from engramdown.transcripts.sessions import whole_lines as whole_lines
 from engramdown.transcripts.summary_log import FOLDER as FOLDER
 from engramdown.transcripts.summary_log import Gist as Gist
 from engramdown.transcripts.tool_calls import MOST as MOST
-from engramdown.transcripts.tool_calls import Iteration as Iteration
 from engramdown.transcripts.tool_calls import ToolCall as ToolCall
 from engramdown.transcripts.tool_calls import ToolSum as ToolSum
 from engramdown.transcripts.tool_calls import find_tool_calls as find_tool_calls
-from engramdown.transcripts.tool_calls import iterations as iterations
 from engramdown.transcripts.tool_calls import paired as paired
 from engramdown.transcripts.tool_calls import sums as sums
 from engramdown.transcripts.visibility import REDACTED as REDACTED
