@@ -1,7 +1,7 @@
 """What matches a message: memories that a model does not see anyway, and earlier conversations.
 
-It differs from message to message, and so comes last, behind what stays the same. Where few
-memories are shown a model finds among them what it needs; of many the best are repeated.
+It differs from message to message, and so comes last, after what stays the same. Among few memories
+a model finds what it needs; of many, the best are repeated.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.entry import Entry
 
 HEADING: Final = "## Your Memory — Relevant Now"
-# What the headings cost, in tokens.
+# What the headings of relevant.j2 cost, in tokens.
 FRAME: Final = 40
 
-# Of so many lessons and rules for a case a model finds what it needs by itself.
+# Among this many lessons and rules for a case a model finds what it needs by itself.
 _FEW: Final = 20
 _SECONDS: Final = 5.0
 _LOOKED_AT: Final = 50
@@ -139,6 +139,7 @@ def look_up(
         except Exception as error:  # noqa: BLE001 - a store of the caller's may raise anything
             results.append(Relevant(trouble=f"{type(error).__name__}: {error}"))
 
+    # Not `in_thread`: its future would load logging, which nothing else in a turn needs.
     searching = threading.Thread(target=search, name="engramdown-relevant", daemon=True)
     searching.start()
     searching.join(seconds)

@@ -16,7 +16,7 @@ from engramdown.consolidation.summaries import Item, answers, cuts, format_summa
 from engramdown.context import sections
 from engramdown.context.builder import ContextBuilder, RunningSession
 from engramdown.context.relevant import Relevant, in_view, look_up, rendered
-from engramdown.context.sections import HISTORY, SKILLS, Listed, Procedures, Section
+from engramdown.context.sections import SKILLS, Listed, Procedures, Section
 from engramdown.conversation.rendering import SUMMARY, Dropped, Shown, WorkingContext
 from engramdown.conversation.view import FRAME, Said, ends, placeholder
 from engramdown.errors import EngramdownError, SessionNotFoundError, StoreError
@@ -513,7 +513,6 @@ class Around:
         notes = self._tried("notes", lambda: context.notebooks.notes(self._id).read().text)
 
         def made(budgets: Mapping[str, int], relevant: Relevant) -> Parts:
-            most = budgets.get("history", HISTORY)
             return Parts(
                 sections.soul_section(who.soul, budgets.get("soul", SOUL), self._words),
                 sections.build(
@@ -522,7 +521,7 @@ class Around:
                 sections.procedures(
                     known or Procedures(), budgets.get("skills", SKILLS), self._words
                 ),
-                sections.retrospect(earlier, most, self._words) if earlier else None,
+                sections.retrospect(earlier, budgets["history"], self._words) if earlier else None,
                 journal(settled.days, budgets.get("journal", JOURNAL)),
                 noted(notes or "", budgets.get("notes", NOTES)),
                 relevant,

@@ -148,7 +148,8 @@ class Citations:
         lines = _lines(data)
         own = lines[max(cited.first - 1, 0) : cited.last or None]
         if cited.last > len(lines) or not any(own):
-            reason = f"{text!r} names no lines with words; the file has {len(lines)} lines"
+            size = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+            reason = f"{text!r} names no lines with words; the file has {size}"
             raise InvalidEngramError("cites", reason)
         # The digest of a short secret tells it to whoever tries them all.
         if find_secrets(b"\n".join(own).decode("utf-8", "replace")):

@@ -363,7 +363,8 @@ def shown(path: str, text: str, view_range: tuple[int, int] | None = None) -> st
     end = len(lines) if last == -1 else last
     # A model that does not know the length asks for a last line beyond the end.
     if view_range is not None and not 1 <= first <= min(end, max(len(lines), 1)):
-        raise Refused(f"Invalid `view_range`: [{first}, {last}]. {path} has {len(lines)} lines.")
+        size = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+        raise Refused(f"Invalid `view_range`: [{first}, {last}]. {path} has {size}.")
     rows = _numbered(lines[first - 1 : end], first)
     sizes = accumulate(len(row) + 1 for row in rows)
     some = rows[: max(sum(size <= MOST_SHOWN for size in sizes), 1)]

@@ -1,4 +1,4 @@
-"""``edit``, ``forget`` and ``restore`` change what they are told, also in a dry run."""
+"""``edit``, ``forget`` and ``restore`` change what they are told, and nothing in a dry run."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_line_written_by_hand_stays_plain(run: Runner, memory: Path) -> None:
     assert lessons.read_text(encoding="utf-8") == "# Mine\n\n* By my hand\n"
 
 
-def test_an_edit_can_be_tried_dry(run: Runner, rule: str, memory: Path) -> None:
+def test_an_edit_has_a_dry_run(run: Runner, rule: str, memory: Path) -> None:
     before = (memory / "rules.md").read_bytes()
     done = run.ok("edit", "--dry-run", rule, "Never push to production")
     assert "+- Never push to production" in done.out
@@ -187,7 +187,7 @@ def test_an_unknown_id_is_code_1(command: str, run: Runner, rule: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["forget", "restore"])
-def test_forgetting_and_restoring_can_be_tried_dry(
+def test_forgetting_and_restoring_have_a_dry_run(
     command: str, run: Runner, rule: str, memory: Path
 ) -> None:
     if command == "restore":

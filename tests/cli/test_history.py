@@ -190,7 +190,7 @@ def test_nothing_to_undo_is_code_1(run: Runner, memory: Path) -> None:
     assert "nothing is left to undo" in done.err
 
 
-def test_an_undo_can_be_tried_dry(run: Runner, rule: str, memory: Path) -> None:
+def test_an_undo_has_a_dry_run(run: Runner, rule: str, memory: Path) -> None:
     before = (memory / "rules.md").read_bytes()
     done = run.ok("undo", "--dry-run")
     assert "-- Never push to main" in done.out

@@ -123,7 +123,7 @@ def test_ticks_are_applied_first(run: Runner, three: list[str], memory: Path) ->
     assert [item["id"] for item in run.ok("review", "--json").json["pending"]] == three[2:]
 
 
-def test_a_decision_can_be_tried_dry(run: Runner, three: list[str], memory: Path) -> None:
+def test_a_decision_has_a_dry_run(run: Runner, three: list[str], memory: Path) -> None:
     before = {path: path.read_bytes() for path in memory.rglob("*.md")}
     done = run.ok("review", "--dry-run", "--accept", three[1])
     assert "+- Use pytest fixtures <!--" in done.out

@@ -619,7 +619,7 @@ class TestContext:
             assert "no network 2" in session.begin_turn("hello", scratchpad=True)
 
 
-class TestRehearsing:
+class TestDryRuns:
     """A dry run tells what it would do, and does nothing."""
 
     def test_nothing_is_written(self, copilot: Cortex, project: Path, isolated_home: Path) -> None:
