@@ -154,6 +154,11 @@ def read_messages(messages: Iterable[tuple[str, ...]]) -> UserStatements:
     return UserStatements(engrams, tuple(dict.fromkeys(reader.back)))
 
 
+def _may_be_corrected(heard: Heard) -> bool:
+    """Whether a sentence says something of something: a value alone does not."""
+    return not (heard.mark == "?" or is_order(heard.words)) and len(content(heard.words)) > 1
+
+
 class _Conversation:
     """What a user has said so far, and taken back of what they said before."""
 
@@ -196,7 +201,7 @@ class _Conversation:
         stated = _stated(heard)
         if is_first and not stated and self._objects(heard, message):
             self._add(_engram(_plain(heard.written), message.pointer), at)
-        elif is_first and not (stated or heard.mark == "?" or is_order(heard.words)):
+        elif is_first and not stated and _may_be_corrected(heard):
             self.unread.append(_Said(_engram(_plain(heard.written), message.pointer), at))
         for each in heard.statements:
             if each.act == "takes back":

@@ -50,8 +50,7 @@ def extract(parts: Sequence[Part], target: int) -> str:
     Facts:
     - We use uv 0.5.
     """
-    notes = _once(notes_of(parts))
-    return _written(notes, target) if notes else ""
+    return _written(_once(notes_of(parts)), parts, target)
 
 
 def hand_over(parts: Sequence[Part], target: int) -> str:
@@ -66,7 +65,7 @@ def hand_over(parts: Sequence[Part], target: int) -> str:
     notes = _once(notes_of(parts))
     room = target * _FINE - estimate_tokens(_skeleton({}) * _FINE)
     if not notes or room < target * _FINE // 2:
-        return _written(notes, target) if notes else ""
+        return _written(notes, parts, target)
     now = [at for at, note in enumerate(notes) if note.heading == "Facts"][-_NOW:]
     told: dict[str, list[int]] = {}
     for at in _ranked(notes, target):
@@ -111,6 +110,9 @@ _EASE: Final = 12
 _FINE: Final = 12
 # What does not belong in a summary, and what says that there is nothing.
 _PASSED: Final = re.compile(r"\[cut here\b|expand for details\b|none\W*\Z|\(none\)", re.IGNORECASE)
+_SAYS_NO_FILES: Final = re.compile(
+    r"^(?:#+ )?Files(?: Changed)?:?(?: |\n- )\(?none\b", re.IGNORECASE | re.MULTILINE
+)
 # Words that stand under several headings stay under the first of these.
 _TELLING: Final = ("Files", "Decisions", "Questions", "Errors", "Asked", "Facts")
 
@@ -128,10 +130,14 @@ def _once(notes: Iterable[Note]) -> list[Note]:
     return list(found.values())
 
 
-def _written(notes: Sequence[Note], target: int) -> str:
+def _written(notes: Sequence[Note], parts: Sequence[Part], target: int) -> str:
     room = target * _FINE + estimate_tokens("\n" * _FINE)
     chosen: dict[str, list[int]] = {}
-    tail = "" if any(note.heading == "Files" for note in notes) else f"{NO_FILES}\n"
+    # A summary that had no room for its files does not say that there were none.
+    has_files = any(note.heading == "Files" for note in notes) or any(
+        part.speaker == SUMMARY and not _SAYS_NO_FILES.search(part.text) for part in parts
+    )
+    tail = "" if has_files else f"{NO_FILES}\n"
     room -= estimate_tokens(tail * _FINE)
     for at in _ranked(notes, target):
         heading, text = notes[at].heading, notes[at].text

@@ -138,7 +138,7 @@ def left(limit: float) -> float:
     return max(limit - sum(_waited.get() or ()), 0.0)
 
 
-def wait_for(attempt: Callable[[], bool], limit: float) -> bool:
+def wait_for(attempt: Callable[[], bool], limit: float, pause: float = _FIRST_PAUSE) -> bool:
     """Try until it works, for ``limit`` seconds and as long as the call may still wait.
 
     >>> wait_for(lambda: False, 0)
@@ -146,7 +146,7 @@ def wait_for(attempt: Callable[[], bool], limit: float) -> bool:
     """
     if attempt():
         return True
-    began, pause = time.monotonic(), _FIRST_PAUSE
+    began = time.monotonic()
     end = began + left(limit)
     try:
         while time.monotonic() < end:
@@ -173,8 +173,8 @@ _REMOVED: Final = 10
 class _LockFile:
     """An open lock file; in a child process it is closed, as the lock is that of its parent."""
 
-    def __init__(self, path: Path) -> None:
-        self.descriptor = open_regular(path, os.O_RDWR | os.O_CREAT, FILE_MODE, "the lock")
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
         in_child(self, _LockFile.close)
 
     def is_at(self, path: Path) -> bool:
@@ -194,6 +194,23 @@ class _LockFile:
         descriptor, self.descriptor = self.descriptor, _GONE
         if descriptor != _GONE:
             os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _in_line(folder: Path, limit: float) -> Iterator[None]:
+    """Stand in line for a lock in ``folder``, where whoever let go of it is the last again.
+
+    The first in line holds a lock of the folder itself. So a writer that is quick to return passes
+    by nobody, as it would on a busy machine: there, others look seldom. Who stands there for half
+    of the time goes on without, for the first may be asleep.
+    """
+    with contextlib.ExitStack() as stack:
+        # Not every system opens or locks folders.
+        with contextlib.suppress(OSError):
+            first = _LockFile(os.open(folder, os.O_RDONLY))
+            stack.callback(first.release)
+            wait_for(partial(take, first.descriptor), limit / 2, 4 * _LONGEST_PAUSE)
+        yield
 
 
 class Holder(NamedTuple):
@@ -313,14 +330,17 @@ class ScopeLock:
         # It has just begun or ended, or the system keeps readers out of a locked file.
         return Holder(pid, str(since)) if isinstance(pid, int) and pid > 0 else Holder(0, "")
 
+    @one_call()
     def _take(self, limit: float) -> _LockFile:
         # One on a file that was removed meanwhile would keep nobody out.
         for _ in range(_REMOVED):
             with contextlib.ExitStack() as stack:
-                file = _LockFile(self.path)
+                flags = os.O_RDWR | os.O_CREAT
+                file = _LockFile(open_regular(self.path, flags, FILE_MODE, "the lock"))
                 stack.callback(file.release)
                 try:
-                    taken = wait_for(partial(take, file.descriptor), limit)
+                    with _in_line(self.path.parent, limit):
+                        taken = wait_for(partial(take, file.descriptor), limit)
                     if taken and file.is_at(self.path):
                         stack.pop_all()
                         return file

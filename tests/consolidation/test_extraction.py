@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import pytest
@@ -138,6 +139,7 @@ class TestLaws:
     @example("verwende<b>immer")
     @example("remember that ß 0")
     @example('EVERYWHERE IF"\r"')
+    @example("0;A0! NO/")
     @given(any_talk)
     def test_a_memory_is_a_piece_of_what_was_said_behind_a_word_of_ours(self, text: str) -> None:
         said = " ".join(text.encode(errors="ignore").decode().split())
@@ -148,7 +150,10 @@ class TestLaws:
             if engram.kind == "profile":
                 words.add(engram.text.partition(": ")[2])
             folded = {" ".join(each.split()) for each in words}
-            assert any(piece and piece in said for piece in folded), (engram.text, said)
+            # What was corrected is made of two pieces.
+            is_mended = {*re.findall(r"\w+", engram.text)} <= {*re.findall(r"\w+", said)}
+            is_piece = any(piece and piece in said for piece in folded)
+            assert is_piece or is_mended, (engram.text, said)
 
     @given(any_talk, st.sampled_from(["```", "~~~"]))
     def test_nothing_comes_out_of_a_fence(self, text: str, fence: str) -> None:

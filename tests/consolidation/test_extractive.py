@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.extractive import (
@@ -98,6 +98,7 @@ class TestLaws:
         assert len(set(lines)) == len(lines)
         assert inert(text) == text
 
+    @example([Part("user", "run a.md"), Part("user", "no")], 4)
     @given(talk, st.integers(0, 200))
     def test_a_summary_that_fits_comes_back_as_it_is(self, parts: list[Part], target: int) -> None:
         text = extract(parts, target)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -19,6 +22,18 @@ TRY: Final = """
 import os, sys
 from engramdown.storage import locks
 print(locks.take(os.open(sys.argv[1], os.O_RDWR)))
+"""
+
+WRITE: Final = """
+import sys, time
+from pathlib import Path
+from engramdown.storage import locks
+path = Path(sys.argv[1])
+lock = locks.ScopeLock(path.with_name(".lock"), 60)
+for _ in range(100):
+    with lock.hold(), path.open("a", encoding="utf-8") as turns:
+        turns.write(sys.argv[2])
+        time.sleep(0.003)
 """
 
 
@@ -116,3 +131,39 @@ def test_a_lock_loads_little(file: Path, child_env: dict[str, str]) -> None:
         env=child_env,
     )
     assert done.stdout.split() == ["True", "False"]
+
+
+def test_who_comes_back_at_once_stands_behind_those_who_wait(
+    tmp_path: Path, child_env: dict[str, str]
+) -> None:
+    # Each holds the lock nearly all the time; without a line, one keeps it for many turns.
+    path = tmp_path / "turns"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITE, str(path), name], env=child_env)
+        for name in "abc"
+    ]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    turns = path.read_text(encoding="utf-8")
+    together = turns[max(map(turns.index, "abc")) : min(map(turns.rindex, "abc"))]
+    assert sum(one == other for one, other in pairwise(together)) < len(together) / 5
+
+
+def test_who_is_first_in_line_and_asleep_keeps_nobody_out(tmp_path: Path) -> None:
+    asleep = os.open(tmp_path, os.O_RDONLY)
+    assert locks.take(asleep)
+    with locks.ScopeLock(tmp_path / ".lock", 0.2).hold() as held:
+        assert held.finished is None
+    os.close(asleep)
+
+
+def test_a_child_does_not_stand_in_line_for_its_parent(tmp_path: Path) -> None:
+    with locks._in_line(tmp_path, 0):
+        child = os.fork()
+        if not child:
+            time.sleep(30)
+            os._exit(0)
+    other = os.open(tmp_path, os.O_RDONLY)
+    assert locks.take(other)
+    os.close(other)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
