@@ -202,14 +202,16 @@ def _in_line(folder: Path, limit: float) -> Iterator[None]:
 
     The first in line holds a lock of the folder itself. So a writer that is quick to return passes
     by nobody, as it would on a busy machine: there, others look seldom. Who stands there for half
-    of the time goes on without, for the first may be asleep.
+    of the time goes on without, for the first may be asleep. Who does not wait stands in no line.
     """
     with contextlib.ExitStack() as stack:
         # Not every system opens or locks folders.
         with contextlib.suppress(OSError):
-            first = _LockFile(os.open(folder, os.O_RDONLY))
-            stack.callback(first.release)
-            wait_for(partial(take, first.descriptor), limit / 2, 4 * _LONGEST_PAUSE)
+            if limit > 0:
+                first = _LockFile(os.open(folder, os.O_RDONLY))
+                stack.callback(first.release)
+                # Who has just come looks last.
+                wait_for(partial(take, first.descriptor), limit / 2, 4 * _LONGEST_PAUSE)
         yield
 
 

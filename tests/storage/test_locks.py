@@ -157,7 +157,7 @@ def test_who_is_first_in_line_and_asleep_keeps_nobody_out(tmp_path: Path) -> Non
 
 
 def test_a_child_does_not_stand_in_line_for_its_parent(tmp_path: Path) -> None:
-    with locks._in_line(tmp_path, 0):
+    with locks._in_line(tmp_path, 1):
         child = os.fork()
         if not child:
             time.sleep(30)
