@@ -2,8 +2,7 @@
 
 Pure; takes any messages, in order. A correction replaces what it corrects, and what is taken back
 is gone. What the user takes back from an earlier conversation is returned, so that the caller can
-look for it in memory. Two statements are about the same thing if they have the same subject, or the
-same words except for one value.
+look for it in memory.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final, NamedTuple, Protocol, TypeVar, cast
 
 from engramdown.consolidation.revisions import (
@@ -21,9 +19,7 @@ from engramdown.consolidation.revisions import (
     over,
     pieces,
     renewed,
-    same,
     shared,
-    sort,
     taken,
     values,
     withdrawn,
@@ -35,7 +31,6 @@ from engramdown.consolidation.sentences import (
     is_order,
     named,
     person_in,
-    verb_of,
 )
 from engramdown.consolidation.utterances import small_letters
 from engramdown.engram import CONFIDENCES, Engram, Kind, fact_key, fold
@@ -55,8 +50,6 @@ _TAIL: Final = 300
 
 # So many words a question has at most that only names something.
 _BRIEF: Final = 5
-# So many words two statements may differ in, each, and be about the same thing.
-_LIKE: Final = 2
 _RULES: Final = frozenset({"always", "never", "when"})
 
 
@@ -326,7 +319,6 @@ class _Conversation:
             each
             for each in self.said
             if ((each.at < at or corrects) and supersedes(engram, each.engram))
-            or (each.at < at and is_restated(engram, each.engram))
             or (
                 corrects
                 and each.at < at
@@ -334,10 +326,9 @@ class _Conversation:
             )
         ]
         last = [each for each in self.said if each.at == at - 1]
-        if not older and corrects and len(last) == 1:
+        if not older and corrects not in ("", "low") and len(last) == 1:
             # "No, use local time": it is said instead of the one thing before it.
-            is_sure = corrects != "low" or _verb(last[0].engram) == _verb(engram)
-            older = [each for each in last if is_sure and _sphere(each.engram) == _sphere(engram)]
+            older = [each for each in last if _sphere(each.engram) == _sphere(engram)]
         self.said = [each for each in self.said if each not in older]
         self.said.append(_Said(engram, at))
 
@@ -373,10 +364,6 @@ class _Conversation:
                 self.said[place] = said._replace(engram=engram)
                 return True
         return False
-
-
-def _verb(engram: Text) -> str:
-    return re.sub(r"(?:always|never) ", "", engram.text.casefold()).split()[0]
 
 
 def _sphere(engram: Text) -> str:
@@ -431,28 +418,6 @@ def is_near(one: Text, other: Text, *, surely: bool = True) -> bool:
     fits = (one.kind == "profile") == (other.kind == "profile") or len(both) > 1
     few = 1 if surely else max(1, (min(len(mine), len(theirs)) + 1) // 2)
     return fits and len(both) >= few
-
-
-def is_restated(one: Text, other: Text) -> bool:
-    """Whether one statement says another again, with a word or two more or less.
-
-    Another word in the place of one may be another subject: "team north", "team south".
-
-    >>> old = Engram("The team meets on Monday", "lesson", "project")
-    >>> is_restated(Engram("The web team meets on Monday", "lesson", "project"), old)
-    True
-    >>> is_restated(Engram("The team eats on Monday", "lesson", "project"), old)
-    False
-    """
-    mine, theirs = content(one.text), content(other.text)
-    if len(mine) < len(theirs):
-        mine, theirs = theirs, mine
-    both = shared(theirs, mine)
-    more = [word for word in mine if not any(same(word, each) for each in theirs)]
-    is_more = len(both) == len(theirs) and all(len(word) > 1 for word in more)
-    return (
-        one.kind == other.kind != "never" and len(both) > 1 and is_more and 0 < len(more) <= _LIKE
-    )
 
 
 def about(back: TakenBack, memories: Iterable[T]) -> list[T]:
@@ -512,7 +477,7 @@ def revised(back: TakenBack, memories: Iterable[T]) -> list[tuple[T, Engram | No
 
 # How likely what is said to have changed must give another value; and what looks like that.
 _OUTDATED: Final = 0.5
-_PLAUSIBLE: Final = 0.1
+_PLAUSIBLE: Final = 0.3
 
 _ABOUT: Final = word_set(
     "rule rules reminder preference instruction note fact thing bit part request said told asked "
@@ -542,161 +507,29 @@ def supersedes(new: Text, old: Text) -> bool:
         return (
             is_rule and new.kind != old.kind and bool(less) and len(shared(less, more)) == len(less)
         )
-    if mine == theirs and _negated(new.text) != _negated(old.text):
+    if _IS_NOW.match(new.text.casefold()) and _IS.match(old.text.casefold()):
         return True
-    is_now = _I_AM_NOW.match(new.text.casefold()) and (
-        _I_AM.match(old.text.casefold()) or _JOB.match(old.text.casefold())
+    return _sphere(new) == _sphere(old) and (
+        contradict(new.text, old.text) or _is_newer(new.text, old.text)
     )
-    if (
-        is_now
-        or _denies(new.text, old.text)
-        or (_sphere(new) == _sphere(old) and contradict(new.text, old.text))
-    ):
-        return True
-    looks_newer = (
-        _is_newer(new, old) or _same_frame(new.text, old.text) or _same_habit(new.text, old.text)
-    )
-    return looks_newer and judge(old.text, new.text).differ >= _PLAUSIBLE
 
 
-def _is_newer(new: Text, old: Text) -> bool:
-    """Whether a text that says that something is new differs from the other in a word or two."""
-    if not says_change(new.text) or _sphere(new) != _sphere(old):
-        return False
-    mine, theirs = content(new.text), content(old.text)
+def _is_newer(new: str, old: str) -> bool:
+    """Whether a text says that something is another way now, and that of what the other says."""
+    mine, theirs = content(new), content(old)
     both = shared(mine, theirs)
-    differ = max(len(mine), len(theirs)) - len(both)
-    if len(both) > 1 and {*filter(None, map(sort, mine))} & {*filter(None, map(sort, theirs))}:
-        differ = min(differ, _LIKE)
-    return bool(both) and len(both) * 2 >= min(len(mine), len(theirs)) and 0 < differ <= _LIKE
-
-
-_I_AM_NOW: Final = re.compile(r"i'm (?:now )?an? .*(?<= )now\Z|i'm now an? ")
-_I_AM: Final = re.compile(r"i'm an? (?!.*\b(?:mother|father|mum|mom|dad|parent|twin|native|fan)\b)")
-
-
-@lru_cache(4096)
-def _negated(text: str) -> bool:
-    return re.search(r"\b(?:not|no|never)\b|n['\u2019]t\b", text.casefold()) is not None
-
-
-def _denies(new: str, old: str) -> bool:
-    """Whether a text says itself that a value of the other no longer holds: "not npm"."""
-    found = _INSTEAD.search(new)
-    if found is None:
-        return False
-    gone = content(next(filter(None, found.groups())))
-    theirs = content(old)
     return (
-        bool(gone)
-        and len(shared(gone, theirs)) == len(gone)
-        and (len(shared(content(new), theirs)) > len(gone) or len(theirs) <= len(gone) + 1)
+        says_change(new)
+        and 0 < len(both) * 2 >= min(len(mine), len(theirs))
+        and may_differ(old, new)
+        and judge(old, new).differ >= _PLAUSIBLE
     )
 
 
-_INSTEAD: Final = re.compile(
-    r"(?:\bnot|\binstead of|\brather than|\bno longer|\bfrom) (?:the |in |on |at |with )?"
-    r"([\w.:/@-]+(?: [\w.:/@-]+)?)(?=\Z|[,.;]| to )",
-    re.IGNORECASE,
-)
-
-
-def _same_frame(new: str, old: str) -> bool:
-    """Whether two say of one subject, with one verb, what it is or has."""
-    mine, theirs = _frame(new), _frame(old)
-    if mine is None or theirs is None:
-        return False
-    # "The channel was renamed", of what was called "our team channel" before.
-    is_named = mine[1] == theirs[1] == "called" or re.search(r"\b(?:renamed|moved)\b", new)
-    if mine[0] != theirs[0] and not (is_named and mine[0] < theirs[0]):
-        return False
-    return (
-        bool(is_named) or mine[1] == theirs[1] or (mine[1] == "is " and theirs[1].startswith("is "))
-    )
-
-
-_HABIT: Final = re.compile(
-    r"(?P<head>i (?:now )?(?:use|drive|play|drink)\b"
-    r"|i (?:now )?\w+ (?:in|at|for|as|on|with|to|a|an|my)\b|i'm (?=\d)"
-    r"|.+ (?:with|via|through|using|as))"
-    r" ?[\w.+#'-]+(?: (?!now\b|these\b|currently\b)[\w.+#'-]+)?"
-    r"(?P<now> now| these days| currently)?[.!]?\Z"
-)
-
-
-def _same_habit(new: str, old: str) -> bool:
-    """Whether two say with the same words how or what one does, but for the last one."""
-    mine, theirs = (_HABIT.match(" ".join(each.casefold().split())) for each in (new, old))
-    if mine is None or theirs is None:
-        return False
-    heads = [content(each["head"]) for each in (mine, theirs)]
-    by_now = mine["now"] or not mine["head"].startswith("i ") or mine["head"] == "i'm "
-    return bool(by_now) and heads[0] == heads[1] and mine["head"][:2] == theirs["head"][:2]
-
-
-@lru_cache(4096)
-def _frame(text: str) -> tuple[frozenset[str], str] | None:
-    """Return the subject of a text and its verb with the word behind it, if it has a value."""
-    words = " ".join(text.casefold().replace("\u2019", "'").split())
-    own = _own_frame(words)
-    if own is not None:
-        return own
-    verb = verb_of(words)
-    subject = frozenset(content(words[: verb.start()])) if verb else frozenset[str]()
-    said = words[verb.start() :] if verb else ""
-    rest = re.sub(r"\b(?:now|currently|from now on|is|are|has been|have been)\b ?", "", said)
-    if not subject or not rest or len(rest.split()) > _VALUE or _MANY_VERB.match(words):
-        return None
-    if re.match(r"(?:called|named|renamed)\b", rest):
-        return subject, "called"
-    place = _PLACE.match(rest)
-    is_state = said.startswith(("is ", "are ", "'s "))
-    return subject, f"{'is' if is_state else rest.split()[0]} {place[1] if place else ''}"
-
-
-def _own_frame(words: str) -> tuple[frozenset[str], str] | None:
-    """Return the same of what is said of oneself, or of what was set anew."""
-    if _JOB.match(words):
-        return frozenset({"i"}), "work"
-    if found := _ROLE.match(words):
-        role = (found["role"] or "role").replace("'m at", " work at")
-        return frozenset({"i"}), role.removeprefix("i ").removeprefix("now ").strip()
-    if found := _SET.match(words) or _NEW_ONE.match(words):
-        what = next(filter(None, found.groupdict().values()))
-        return frozenset(content(what)), "is "
-    found = _WE.match(words)
-    is_one = found is not None and not _MANY_VERB.match(words)
-    return (
-        (frozenset({"we"}), f"{found['verb']} {found['place'] or ''}") if found and is_one else None
-    )
-
-
-_VALUE: Final = 7
-_NEW_ONE: Final = re.compile(
-    r"(?:the |our )?new (?P<what>[\w -]{2,30}): "
-    r"|[\w.]+(?: [\w.]+)? is (?:our|my|the) (?:new |current )(?P<whose>[\w -]{2,40})\Z"
-)
-# What one may do with several things: another one does not replace the first.
-_MANY_VERB: Final = re.compile(
-    r"we (?:now |only |always |usually )*(?:use|have|need|write|do|support|can|must|will)\b"
-)
-_PLACE: Final = re.compile(
-    r"(?:\w+ )?(in|on|at|by|for|with|to|from|through|via|until|after|before)\b"
-)
-_WE: Final = re.compile(
-    r"we (?:now |only |always |usually )*(?P<verb>\w+)"
-    r" (?P<place>in|on|at|by|for|with|to|from|via|every)?\b"
-)
-_ROLE: Final = re.compile(
-    r"i(?:'m| am) (?:now )?(?:an?|the)"
-    r" (?:(?:junior|senior|lead|head|chief|staff|principal)\b|[\w ]*(?:engineer"
-    r"|developer|manager|analyst|designer|consultant|teacher|nurse|doctor|student|director)\b)"
-    r"|(?P<role>i'm at(?=.* now)"
-    r"|(?:i )(?:now )?(?:work (?:at|for|as|in)|live in|study|teach|live|drive))\b"
-)
-_JOB: Final = re.compile(r"i(?:'ve| have)? (?:now )?(?:work (?:at|for)|joined|started at)\b")
-_SET: Final = re.compile(
-    r"(?:they|we|it|somebody|the \w+)(?:'ve| have| has)? (?:just |now )?"
-    r"(?:raised|lowered|changed|increased|reduced|extended|renamed|shortened|cut|postponed|moved"
-    r"|bumped|switched|upped|set) (?:the|our) (?P<what>.+?) (?:from .+? )?to \S"
+# What somebody is by now, and what they were.
+_JOINED: Final = r"i(?:'ve| have)? (?:now )?(?:joined|started at)\b"
+_IS_NOW: Final = re.compile(rf"i'm (?:now )?an? .*(?<= )now\Z|i'm now an? |{_JOINED}")
+_IS: Final = re.compile(
+    r"i'm an? (?!.*\b(?:mother|father|mum|mom|dad|parent|twin|native|fan)\b)"
+    rf"|i(?: now)? work (?:at|for)\b|{_JOINED}"
 )

@@ -13,7 +13,6 @@ from engramdown.consolidation.corrections import (
     about,
     extract,
     is_near,
-    is_restated,
     read_messages,
     supersedes,
 )
@@ -197,7 +196,6 @@ def test_what_is_said_of_another_subject_takes_the_place_of_nothing(
 ) -> None:
     old, new = Engram(first, "lesson", "project"), Engram(second, "lesson", "project")
     assert not supersedes(new, old)
-    assert not is_restated(new, old)
 
 
 @pytest.mark.parametrize("said", ["Hello", "Great", "Perfect!", "Thanks", "Python"])
