@@ -292,8 +292,7 @@ class Journal:
             StoreError: If it cannot be written to, or somebody else writes for too long.
         """
         with in_order(self._disk, self.folder, self.root, self._lock.hold()):
-            for left in self._swap.leftovers(self.folder):
-                self._swap.clear_up(left)
+            self._swap.tidy(self.folder)
             yield
 
     # ---- reading ----

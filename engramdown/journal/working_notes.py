@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError, StoreError
+from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError
 from engramdown.journal.page import LONGEST, Author, normalized, without_secrets
 from engramdown.markdown.front_matter import parse_strict
 from engramdown.settings import LOCK_TIMEOUT
@@ -33,7 +33,6 @@ from engramdown.transcripts.summary_log import GistLog, record_of
 FOLDER: Final = "working"
 
 _SUFFIX: Final = ".md"
-_TRIES: Final = 50
 
 
 class Note(NamedTuple):
@@ -52,10 +51,6 @@ class Note(NamedTuple):
     digest: str = ""
     hidden: tuple[str, ...] = ()
     own: bool = False
-
-
-class _MovedError(Exception):
-    """Somebody wrote between two of our steps."""
 
 
 class WorkingNotes:
@@ -171,15 +166,10 @@ class WorkingNotes:
         Raises:
             StoreError: If they could not be removed.
         """
-        data = self._load()
-        if data is None:
+        if self._load() is None:
             return False
-        self._keep(text_of(_decoded(data)), by)
-        late: list[bytes] = []
         with self._hold():
-            self._swap.remove(self.path, late.append)
-        for each in late:
-            self._keep(text_of(_decoded(each)), by)
+            self._swap.remove(self.path, lambda data: self._keep(text_of(_decoded(data)), by))
         return True
 
     def restore(self, number: int = 1, *, by: Author = "person") -> Note:
@@ -212,45 +202,37 @@ class WorkingNotes:
         """
         data = self._load()
         if data is not None:
-            try:
-                other._replaced(None, data)
-            except _MovedError:
-                raise NotesChangedError(str(other.path)) from None
+            other._edit(lambda _: data, expected="")
             self.delete(by=by)
 
     def _changed(
         self, make: Callable[[str], str], by: Author, expected: str | None, *, own: bool = False
     ) -> Note:
-        for _ in range(_TRIES):
-            before = self._load()
-            if expected is not None and expected != _digest(before):
-                raise NotesChangedError(str(self.path))
+        def changed(before: bytes | None) -> bytes:
             page = _decoded(before or b"")
             old, text = text_of(page), make(text_of(page))
             if before is not None and text == old:
-                return self.read()
+                return before
             if not text.startswith(old):
                 self._keep(old, by)
-            with contextlib.suppress(_MovedError):
-                after = with_text(page, text, _now(), own=own)
-                return self._replaced(before, after.encode("utf-8", "surrogateescape"))
-        raise StoreError(
-            f"{self.path}: is saved by somebody else again and again; nothing was written. "
-            f"Try again when that is over."
-        )
+            return with_text(page, text, _now(), own=own).encode("utf-8", "surrogateescape")
 
-    def _replaced(self, before: bytes | None, page: bytes) -> Note:
-        def swapped(now: bytes | None) -> bytes:
-            if now != before:
-                raise _MovedError
-            return page
+        return self._edit(changed, expected)
+
+    def _edit(self, change: Callable[[bytes | None], bytes], expected: str | None) -> Note:
+        """Change the file, if it holds what is expected whenever somebody saves it meanwhile."""
+
+        def checked(before: bytes | None) -> bytes:
+            if expected is not None and expected != _digest(before):
+                raise NotesChangedError(str(self.path))
+            return change(before)
 
         with self._hold():
-            data = self._swap.edit(self.path, swapped)
-        return _note(_decoded(page), data)
+            data = self._swap.edit(self.path, checked)
+        return _note(_decoded(data), data)
 
     def _keep(self, text: str, by: Author) -> None:
-        """Keep a text that is about to be replaced, unless it is kept already."""
+        """Keep a text that is about to be replaced, unless it is kept already; in the lock."""
         if not text:
             return
         line = write_version(Version(_now(), by, text))
@@ -259,15 +241,15 @@ class WorkingNotes:
             newest = next(iter(self._versions()), None)
             return [] if newest is not None and newest.text == text else [line]
 
-        with named_errors(self.path, "written"):
-            self._make_folders()
-            self._log.append(self.session, None, unless_known)
+        self._log.add(self.session, None, unless_known)
 
     @contextlib.contextmanager
     def _hold(self) -> Iterator[None]:
         """Hold the lock of the transcripts, with the folder in order."""
         with named_errors(self.path, "written"):
-            self._make_folders()
+            self._disk.inside(self.path, self.root)
+            self._disk.make_folder(self.path.parent)
+            self._episodes.make_plain_folder(self.root / EPISODES, durable=True)
             self._disk.check_writable(self.path.parent)
             with self._lock.hold(LOCK_TIMEOUT):
                 # For git: under one name, so that only who holds the lock writes it. What was said
@@ -275,13 +257,8 @@ class WorkingNotes:
                 note = self.path.with_name(".gitignore")
                 if not self._disk.exists(note):
                     self._disk.create(note, b"*\n")
-                for left in self._swap.leftovers(self.path.parent):
-                    self._swap.clear_up(left)
+                self._swap.tidy(self.path.parent)
                 yield
-
-    def _make_folders(self) -> None:
-        self._disk.make_folder(self.path.parent)
-        self._episodes.make_plain_folder(self.root / EPISODES, durable=True)
 
     def _versions(self) -> list[Version]:
         path = self._log.path(self.session)

@@ -162,6 +162,11 @@ class Swap:
                     self._disk.identity(folder / name)
                     yield folder / name
 
+    def tidy(self, folder: Path) -> None:
+        """Finish what processes that died had begun in a folder."""
+        for left in self.leftovers(folder):
+            self.clear_up(left)
+
     def clear_up(self, left: Path) -> Path | None:
         """Finish what a process that died had begun with a temporary file; return its target."""
         named = TEMPORARY.fullmatch(left.name)

@@ -62,19 +62,25 @@ class GistLog:
             StoreError: If there is something other than a file.
             OSError: If it could not be written; the log is as before, if the disk allows that.
         """
-        path = self.path(session)
         # The folder of the lock is there: it is that of the transcript.
         with self._lock.hold(LOCK_TIMEOUT):
-            before = self._disk.load(path)
-            if before and not before.endswith(b"\n"):
-                # A line that lacks only its end counts from now on, so ``make`` must see it.
-                self._write(path, b"\n", is_new=False)
-            lines = list(make())
-            if lines:
-                if transcript is not None:
-                    self._disk.sync_file(transcript)
-                    self._disk.sync_folder(transcript.parent)
-                self._write(path, b"".join(lines), is_new=before is None)
+            return self.add(session, transcript, make)
+
+    def add(
+        self, session: str, transcript: Path | None, make: Callable[[], Sequence[bytes]]
+    ) -> list[bytes]:
+        """Append lines as :meth:`append` does, for whoever holds the lock already."""
+        path = self.path(session)
+        before = self._disk.load(path)
+        if before and not before.endswith(b"\n"):
+            # A line that lacks only its end counts from now on, so ``make`` must see it.
+            self._write(path, b"\n", is_new=False)
+        lines = list(make())
+        if lines:
+            if transcript is not None:
+                self._disk.sync_file(transcript)
+                self._disk.sync_folder(transcript.parent)
+            self._write(path, b"".join(lines), is_new=before is None)
         return lines
 
     def _write(self, path: Path, data: bytes, *, is_new: bool) -> None:

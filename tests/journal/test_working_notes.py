@@ -213,7 +213,7 @@ def test_who_saves_again_and_again_is_not_fought(tmp_path: Path) -> None:
             saves.append(f"save {len(saves)}\n")
             notes.path.write_text(saves[-1], encoding="utf-8")
 
-    with pytest.raises(StoreError, match="is saved by somebody else again and again"):
+    with pytest.raises(StoreError, match="somebody else keeps saving it"):
         opened(tmp_path, WatchedDisk(watch)).write("two")
     there = {path.read_text(encoding="utf-8") for path in notes.path.parent.glob("*.md")}
     assert saves[-1] in there
