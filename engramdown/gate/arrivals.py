@@ -31,7 +31,7 @@ from engramdown.settings import CONFIG, named
 from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
-    from engramdown.gate.intake import Receipt
+    from engramdown.gate.intake import Receipt, Resolved
     from engramdown.gate.pending import Answer, Proposal
     from engramdown.skills.files import SkillFiles
 
@@ -253,26 +253,12 @@ class Pulled:
             if item.file == PENDING
         }
 
-    def resolve(self, proposal_id: str, decision: str, text: str | None) -> Receipt | None:
-        """Carry out a person's decision; return ``None`` if the proposal is not one of these.
+    def resolve(self, answers: Sequence[Answer]) -> dict[int, Resolved]:
+        """Carry out the decisions that are about something held; return what became of each.
 
         An approved entry stays in its place, in the same words or those of the person, and becomes
         verified if it was only observed; a declined one goes to the archive. A declined page is
-        not announced again.
-
-        Raises:
-            InvalidEngramError: If a page should be loaded in other words.
-            EntryNotFoundError: If the entry is gone.
-            StoreError: If it could not be written.
-        """
-        found = next((each for each in self.held() if each.id == proposal_id), None)
-        return None if found is None else self._resolve(found, decision, text)
-
-    def resolve_all(self, answers: Sequence[Answer]) -> dict[int, Receipt]:
-        """Carry out decisions and return the receipts by place.
-
-        Approvals without changes are noted together. Errors are those of :meth:`resolve`, but
-        become receipts that say *failed*.
+        not announced again. Approvals without changes are noted together.
         """
         from engramdown.gate.intake import Receipt
 
@@ -282,15 +268,14 @@ class Pulled:
         for root in self._places if plain else ():
             here = (held[each].item.key for each in plain if held[each].store.root == root)
             self._approvals.add(root, "approved", [*here])
-        receipts = {}
+        resolved: dict[int, Resolved] = {}
         for at, (found, each) in mine.items():
-            is_noted = found.id in plain
             try:
-                receipts[at] = self._resolve(found, each.decision, each.text, is_noted=is_noted)
+                resolved[at] = self._resolve(found, each.decision, each.text), None
             except EngramdownError as error:
                 why, file = str(error), found.item.file
-                receipts[at] = Receipt(found.engram, "failed", why, found.id, file)
-        return receipts
+                resolved[at] = Receipt(found.engram, "failed", why, found.id, file), error
+        return resolved
 
     def said(self, receipts: Iterable[Receipt]) -> None:
         """Approve entries that the user has now said themselves."""
@@ -336,10 +321,14 @@ class Pulled:
         hidden = {(item.file, item.line) for item in self._open(store.root, place.brought())}
         return hidden, place.unread
 
-    def _resolve(
-        self, found: Found, decision: str, text: str | None, *, is_noted: bool = False
-    ) -> Receipt:
-        """Carry out a decision; ``is_noted`` if the approval was noted before."""
+    def _resolve(self, found: Found, decision: str, text: str | None) -> Receipt:
+        """Carry out a decision; that all is approved as it is was noted before.
+
+        Raises:
+            InvalidEngramError: If a page should be loaded in other words.
+            EntryNotFoundError: If the entry is gone.
+            StoreError: If it could not be written.
+        """
         from engramdown.gate.intake import Receipt
 
         engram, item, root = found.engram, found.item, found.store.root
@@ -357,11 +346,8 @@ class Pulled:
                 raise InvalidEngramError("text", reason)
             engram = replace(engram, text=redact(text))
             found.place.reword(item, text)
-        else:
-            if engram.basis == "observed":
-                found.place.verify(item)
-            if not is_noted:
-                self._approvals.add(root, "approved", [item.key])
+        elif engram.basis == "observed":
+            found.place.verify(item)
         own = entry_id(item.placed) if item.placed else found.id
         return Receipt(engram, "encoded", "approved", own, item.file, item.line)
 

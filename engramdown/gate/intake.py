@@ -51,7 +51,7 @@ from engramdown.storage.disk import Disk
 DECISIONS: Final = ("accept", "decline", "skip")
 
 _TICKED_ELSEWHERE: Final = "ticked by somebody else, came with git"
-_WHERE: Final = "what is pending (`engramdown review` lists it)"
+WHERE: Final = "what is pending (`engramdown review` lists it)"
 
 Queue = FileQueue | PlainQueue
 # Returns the lines of a ``pending.md`` that came with git and are not approved: number and text.
@@ -85,6 +85,10 @@ class Receipt:
     file: str = ""
     line: int = 0
     is_ours: bool = True
+
+
+# What became of a decision, and what kept it from being carried out, if anything did.
+Resolved = tuple[Receipt, EngramdownError | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,28 +409,13 @@ class Waiting:
         """Whether another memory of its scope already took the place of this one."""
         return self._queues[gate.scope_of(engram)].gave_way(engram)
 
-    def resolve(self, proposal_id: str, decision: str, text: str | None) -> Receipt:
-        """Carry out what a person decided; see :meth:`engramdown.Cortex.resolve`."""
-        ((queue, item, outcome),) = self._resolve([Answer(proposal_id, decision, text)])
-        if isinstance(outcome, EngramdownError):
-            raise outcome
-        return _receipt(queue, item, outcome)
-
-    def resolve_all(self, answers: Sequence[Answer]) -> list[Receipt]:
-        """Carry out what a person decided about many; see :meth:`Review.resolve_all`."""
-        return [_receipt(*each) for each in self._resolve(answers)]
-
-    def _resolve(
-        self, answers: Sequence[Answer]
-    ) -> list[tuple[Queue, Pending, Receipt | EngramdownError | None]]:
-        """Carry out what a person decided, and return each proposal with what became of it."""
-        for each in answers:
-            check_decision(each.decision)
+    def resolve(self, answers: Sequence[Answer]) -> list[Resolved]:
+        """Carry out what a person decided; see :meth:`Review.resolve_all`."""
         items = self.items()
         # If several have one id, the first in the list counts.
         by_id = {item.id: (queue, item) for queue, item in reversed(items)}
         found = [
-            by_id.get(each.id) or by_prefix(each.id, items, lambda one: one[1].id, _WHERE)
+            by_id.get(each.id) or by_prefix(each.id, items, lambda one: one[1].id, WHERE)
             for each in answers
         ]
         both = [*zip(found, answers, strict=True)]
@@ -436,12 +425,13 @@ class Waiting:
             if it.decision != "skip"
         ]
         outcomes = iter(self._decide(orders, always))
-        return [
-            (queue, item, waiting_receipt(queue, item, "skipped"))
-            if it.decision == "skip"
-            else (queue, item, next(outcomes))
-            for (queue, item), it in both
-        ]
+        resolved: list[Resolved] = []
+        for (queue, item), it in both:
+            skipped = waiting_receipt(queue, item, "skipped") if it.decision == "skip" else None
+            outcome = skipped or next(outcomes)
+            error = outcome if isinstance(outcome, EngramdownError) else None
+            resolved.append((_receipt(queue, item, outcome), error))
+        return resolved
 
     def has_ticks(self) -> bool:
         """Whether a person ticked anything; a queue that cannot be read may hold a tick."""

@@ -16,7 +16,7 @@ from engramdown.storage.locks import one_call
 if TYPE_CHECKING:
     from engramdown.gate.arrivals import Arrival
     from engramdown.gate.erase import Erased
-    from engramdown.gate.intake import Receipt
+    from engramdown.gate.intake import Receipt, Resolved
     from engramdown.gate.pending import Answer, Proposal
 
 
@@ -50,20 +50,12 @@ class Review:
         self, proposal_id: str, decision: str = "accept", text: str | None = None
     ) -> Receipt:
         """Carry out what a person decided; see :meth:`engramdown.Cortex.resolve`."""
-        scopes = self._scopes
-        scopes.notice()
-        receipt = None
-        if scopes.reviews:
-            from engramdown.gate.intake import check_decision
+        from engramdown.gate.pending import Answer
 
-            waiting = self.pending()
-            found = by_prefix(proposal_id, waiting, lambda each: each.id, "what is pending")
-            if found.op == "load":
-                check_decision(decision)
-                receipt = scopes.pulled.resolve(found.id, decision, text)
-        if receipt is None:
-            receipt = scopes.intake.waiting.resolve(proposal_id, decision, text)
-        return scopes.heard([receipt])[0]
+        ((receipt, error),) = self._resolve([Answer(proposal_id, decision, text)])
+        if error is not None:
+            raise error
+        return self._scopes.heard([receipt])[0]
 
     @one_call()
     def resolve_all(self, answers: Iterable[Answer]) -> list[Receipt]:
@@ -82,13 +74,22 @@ class Review:
             AmbiguousIdError: If several have; nothing is carried out.
             StoreError: If what waits could not be read.
         """
+        return self._scopes.heard([receipt for receipt, _ in self._resolve(list(answers))])
+
+    def _resolve(self, answers: list[Answer]) -> list[Resolved]:
+        from engramdown.gate.intake import WHERE, check_decision
+
         self._scopes.notice()
-        given, pulled = list(answers), self._scopes.pulled
+        for each in answers:
+            check_decision(each.decision)
+        pulled, waiting = self._scopes.pulled, self._scopes.intake.waiting
         held = {each.id for each in pulled.held()}
-        rest = [each for each in given if each.id not in held]
-        receipts = iter(self._scopes.intake.waiting.resolve_all(rest))
-        approved = pulled.resolve_all(given) if held else {}
-        return self._scopes.heard([approved.get(at) or next(receipts) for at in range(len(given))])
+        if held:
+            ids = [*(item.id for _, item in waiting.items()), *held]
+            answers = [it._replace(id=by_prefix(it.id, ids, str, WHERE)) for it in answers]
+        resolved = iter(waiting.resolve([each for each in answers if each.id not in held]))
+        approved = pulled.resolve(answers) if held else {}
+        return [approved.get(at) or next(resolved) for at in range(len(answers))]
 
     @one_call()
     def apply_ticks(self, go_on: Callable[[], bool] | None = None) -> list[Receipt]:
