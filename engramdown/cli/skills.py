@@ -323,7 +323,7 @@ def _find(skills: library.Skills, label: str, scope: Scope | None) -> library.Sk
     try:
         return skills.read(label, scope)
     except SkillNotFoundError:
-        if label not in library.built_in().files.labels():
+        if label not in library.built_in().labels():
             raise
         return skills.read(label, "builtin")
 

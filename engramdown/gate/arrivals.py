@@ -33,7 +33,7 @@ from engramdown.storage.disk import Disk
 if TYPE_CHECKING:
     from engramdown.gate.intake import Receipt, Resolved
     from engramdown.gate.pending import Answer, Proposal
-    from engramdown.skills.files import SkillFiles
+    from engramdown.skills.store import SkillStore
 
 _AS_IT_IS: Final = ("accept", None)
 _HOLD: Final = "it came with git, and you approve what does"
@@ -522,30 +522,30 @@ def _pages(
     # Imported here: a scope without skills needs none of it.
     from engramdown.skills.store import SkillStore
 
-    files = SkillStore(root).files
+    store = SkillStore(root)
     try:
-        labels = files.labels()
+        labels = store.labels()
     except StoreError:
         return []  # No skill can be shown either.
     # The pages are not parsed, as this runs with every prompt.
     chosen = wanted(set(labels))
-    found = [_page(place, files, label) for label in labels if label in chosen]
+    found = [_page(place, store, label) for label in labels if label in chosen]
     pages = [each for each in found if each is not None]
     known = place.knows([path for _, paths, _ in pages for path in paths]) if pages else set()
     return [SkillPage(it, not known.isdisjoint(paths), key) for it, paths, key in pages]
 
 
 def _page(
-    place: Provenance, files: SkillFiles, label: str
+    place: Provenance, store: SkillStore, label: str
 ) -> tuple[Brought, list[Path], str] | None:
     """Return a skill, the files that its key covers, and its key once all are committed."""
     from engramdown.skills.files import parts_of
 
-    disk, home = Disk(durable=False), files.folder / label
+    disk, home = Disk(durable=False), store.folder / label
     name, path = f"skills/{label}/SKILL.md", home / "SKILL.md"
     text = ""
     try:
-        data = files.read(label)
+        data = store.load(label)
         if data is None:
             return None
         text = data.decode("utf-8", "surrogateescape")

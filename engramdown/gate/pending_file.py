@@ -646,6 +646,6 @@ def write_skill(root: Path, item: Pending, engram: Engram, *, dry: bool = False)
         # A crash may have come between the skill and its proposal.
         if store.read(draft.label).page.render() != page.render():
             raise
-    path = store.files.folder / draft.label / "SKILL.md"
+    path = store.folder / draft.label / "SKILL.md"
     file = path.relative_to(root).as_posix()
     return Written("encoded", Entry(item.id, engram.text, "lesson", engram.scope, file=file))

@@ -88,7 +88,7 @@ class Skills:
         found: set[str] = set()
         for store in self.stores:
             with contextlib.suppress(StoreError):  # Reading them reports it.
-                found.update(store.files.labels() if store.scope != "builtin" else ())
+                found.update(store.labels() if store.scope != "builtin" else ())
         return found
 
     def known(
@@ -182,8 +182,8 @@ class Skills:
         if each.problem:
             return Fate(each, "refused", each.problem)
         (store,) = self._stores(scope)
-        home = store.files.path(each.label).parent
-        if not store.files.others(each.label) and store.files.read(each.label) is None:
+        home = store.path(each.label).parent
+        if not store.others(each.label) and store.load(each.label) is None:
             return Fate(each, "added", path=home)
         there, _ = files_at(home)
         same = {name: content.data for name, content in each.files.items() if name != FILE}
@@ -209,7 +209,7 @@ class Skills:
             store = self._started(scope)
             page = _noted(each).render().encode("utf-8", "surrogateescape")
             files = {**each.files, FILE: Content(page)}
-            kept = store.files.place(each.label, files, instead=replace)
+            kept = store.place(each.label, files, instead=replace)
         except StoreError as error:
             return Fate(each, "failed", str(error))
         return fate._replace(kept=kept)
@@ -238,7 +238,7 @@ class Skills:
                 "takes its place"
             )
         (store,) = self._stores(skill.scope)
-        return store.files.delete(skill.label)
+        return store.delete(skill.label)
 
     def restore(self, scope: Scope, label: str) -> Skill:
         """Bring back the skill of a label that was put aside last.
@@ -273,7 +273,7 @@ class Skills:
         """
         for store in self.stores:
             if store.scope != "builtin":
-                store.files.tidy()
+                store.tidy()
 
     def _started(self, scope: Scope) -> SkillStore:
         (store,) = self._stores(scope)
@@ -287,7 +287,7 @@ class Skills:
     def _labels(self, store: SkillStore) -> list[str]:
         """Return the labels of a scope; a folder that cannot be read is a trouble."""
         try:
-            return store.files.labels()
+            return store.labels()
         except StoreError as error:
             self.troubles.append(str(error))
             return []

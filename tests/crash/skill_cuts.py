@@ -77,7 +77,7 @@ def trials(folder: Path, dice: random.Random) -> Iterator[Trial]:
 
 def record(mount: Mount, dice: random.Random, disk: type[Disk] = Disk) -> list[Stage]:
     """Write a few skills, each by a process of its own, on what stands at the mount."""
-    _opened(mount).files.tidy()
+    _opened(mount).tidy()
     mount.volume = Volume.of(mount.volume.image())
     stages = [Stage(0, _texts(mount.volume.image()))]
 
@@ -94,10 +94,10 @@ def record(mount: Mount, dice: random.Random, disk: type[Disk] = Disk) -> list[S
                 f"skill-{number}-{len(known)}", parse_front_matter(HAND.replace("charts", "other"))
             )
         elif kind == "bring in":
-            store.files.place(f"whole-{number}", {"SKILL.md": (HAND.encode(), False), **_RUN})
+            store.place(f"whole-{number}", {"SKILL.md": (HAND.encode(), False), **_RUN})
         elif kind == "instead":
             page = HAND.replace("By hand", f"Otherwise {number}").encode()
-            store.files.place(label, {"SKILL.md": (page, False), **_RUN}, instead=True)
+            store.place(label, {"SKILL.md": (page, False), **_RUN}, instead=True)
         elif kind == "edit":
             store.edit(label, learn)
         elif kind == "describe":
@@ -143,11 +143,11 @@ def _judge(mount: Mount, image: Image, allowed: list[Texts]) -> str:
     before, mount.volume = mount.volume, Volume.of(image)
     try:
         store = _opened(mount)
-        store.files.tidy()
+        store.tidy()
         now = mount.volume.image()
         if _texts(now) not in allowed:
             return f"{_texts(now)} is none of {allowed}"
-        _opened(mount).files.tidy()
+        _opened(mount).tidy()
         if mount.volume.image() != now:
             return "a second look changes something"
         store.create("afterwards", parse_front_matter(CHARTS))

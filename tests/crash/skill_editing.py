@@ -60,7 +60,7 @@ def _session(root: Path, style: str, dice: random.Random) -> str:
         over.set()
         for agent in agents:
             agent.join()
-    opened(root).files.tidy()
+    opened(root).tidy()
     wrong += _look(path, text)
     wrong += [
         f"left behind: {left.name}"

@@ -55,7 +55,7 @@ class Skilled:
         # What somebody left is put in order whether or not the rest is done.
         between = folder / "between"
         self.copy(between)
-        opened(between).files.tidy()
+        opened(between).tidy()
         self._begun = texts(self._master)
         self._before, self._after = texts(between), texts(after)
 
@@ -74,7 +74,7 @@ class Skilled:
             known = [each.get(label) for each in (self._begun, self._before, self._after)]
             assert text in known, f"{label} is torn"
         store = opened(root)
-        store.files.tidy()
+        store.tidy()
         allowed = [self._after] if done else [self._before, self._after]
         assert texts(root) in allowed, f"neither before nor after: {texts(root)}"
         # A folder that somebody made has no SKILL.md yet.
@@ -85,7 +85,7 @@ class Skilled:
         assert "Learned." in store.read("charts" if "charts" in found else "afterwards").page.body
         _check_strays(root)
         before = _files(root)
-        opened(root).files.tidy()
+        opened(root).tidy()
         assert _files(root) == before, "a second look changes something"
 
 
@@ -172,14 +172,12 @@ def _describe(store: SkillStore) -> object:
 
 def _bring_in(store: SkillStore) -> object:
     page = _page("plans").render().encode()
-    return store.files.place(
-        "plans", {"SKILL.md": (page, False), "scripts/run.sh": (_SCRIPT, True)}
-    )
+    return store.place("plans", {"SKILL.md": (page, False), "scripts/run.sh": (_SCRIPT, True)})
 
 
 def _bring_in_instead(store: SkillStore) -> object:
     files = {"SKILL.md": (OTHERWISE.encode(), False), "scripts/plot.py": (_SCRIPT, False)}
-    return store.files.place("charts", files, instead=True)
+    return store.place("charts", files, instead=True)
 
 
 SKILLED: Final[dict[str, Skilling]] = {
@@ -188,7 +186,7 @@ SKILLED: Final[dict[str, Skilling]] = {
     "new-in-folder": Skilling(lambda store: store.create("plans", _page("plans")), _make_folder),
     "edit": Skilling(lambda store: store.edit("charts", learn)),
     "describe": Skilling(_describe),
-    "tidy": Skilling(lambda store: store.files.tidy(), _leave),
+    "tidy": Skilling(lambda store: store.tidy(), _leave),
     "edit-and-tidy": Skilling(lambda store: store.edit("charts", learn), _leave),
     "bring-in": Skilling(_bring_in),
     "bring-in-first": Skilling(_bring_in, _empty),

@@ -212,7 +212,7 @@ def test_a_save_that_a_dead_program_displaced_comes_back(
     if saves_again:
         path.write_text(last, encoding="utf-8")
     store = opened(tmp_path)
-    store.files.tidy()
+    store.tidy()
     assert path.read_text(encoding="utf-8") == (last if saves_again else HAND)
     texts = {each.read_text(encoding="utf-8") for each in path.parent.iterdir()}
     assert HAND in texts
@@ -221,7 +221,7 @@ def test_a_save_that_a_dead_program_displaced_comes_back(
 
 def _without_clean_up(store: SkillStore, change: Callable[[FrontMatter], FrontMatter]) -> None:
     """Let a store stop where it is killed, as no handler of it runs then."""
-    store.files._swap._put_right = lambda *_: None  # type: ignore[method-assign] # as said above
+    store._swap._put_right = lambda *_: None  # type: ignore[method-assign] # as said above
     store.edit("charts", change)
 
 
@@ -230,7 +230,7 @@ def test_files_of_somebody_else_are_no_leftovers(tmp_path: Path, path: Path, dat
     for name in (".SKILL.md.swp", ".SKILL.md.tmp", "SKILL.md~", "4913", ".SKILL.md.x.y.z.tmp"):
         path.with_name(name).write_bytes(data)
     before = names(path)
-    opened(tmp_path).files.tidy()
+    opened(tmp_path).tidy()
     opened(tmp_path).edit("charts", learn)
     assert names(path) == before
 

@@ -59,7 +59,7 @@ def test_the_first_scope_wins_and_both_are_known(skills: Skills, notes: Skill) -
 def test_a_folder_without_a_skill_hides_none(skills: Skills) -> None:
     skills.create("global", "notes", skills.drafted("notes", "Otherwise", ""))
     for label in ("notes", "maps"):
-        (skills.stores[0].files.folder / label / "scripts").mkdir(parents=True)
+        (skills.stores[0].folder / label / "scripts").mkdir(parents=True)
     assert skills.read("notes").scope == "global"
     counts = {(each.skill.scope, each.skill.label): each.other for each in skills.known()}
     assert counts["global", "notes"] == ""

@@ -78,7 +78,7 @@ def test_a_skill_goes_into_a_folder_that_is_there(store: SkillStore, root: Path)
     store.create("charts", PAGE)
     store.edit("charts", lambda page: page.with_text("description", "Make maps"))
     assert (scripts / "plot.py").read_bytes() == b"plot\r\n\xff"
-    assert store.files.others("charts") == ["scripts/"]
+    assert store.others("charts") == ["scripts/"]
 
 
 def test_a_failed_creation_leaves_the_folder_of_somebody(root: Path) -> None:
@@ -189,7 +189,7 @@ def test_files_whose_names_are_those_of_others_in_the_making_come_too(
     store: SkillStore, root: Path
 ) -> None:
     names = ("SKILL.md.part", "SKILL.md", "plot.py.part", "plot.py")
-    store.files.place("charts", {name: (name.encode(), False) for name in names})
+    store.place("charts", {name: (name.encode(), False) for name in names})
     home = root / "skills" / "charts"
     assert {path.name: path.read_bytes().decode() for path in home.iterdir()} == {
         name: name for name in names
