@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from engramdown.clock import moment
 from engramdown.engram import Engram, Scope
@@ -28,7 +28,7 @@ from engramdown.kinds import ARCHIVE, PENDING, SOUL
 from engramdown.markdown.metadata import ADDRESS
 from engramdown.secrets.redaction import redact
 from engramdown.settings import CONFIG, named
-from engramdown.storage.disk import Disk
+from engramdown.storage.disk import Disk, json_lines
 
 if TYPE_CHECKING:
     from engramdown.gate.intake import Receipt, Resolved
@@ -415,13 +415,10 @@ class Approvals:
         """
         found: dict[str, set[str]] = {did: set() for did in get_args(Did)}
         about = os.path.realpath(root)
-        for line in (*self._data().split(b"\n"), *self._kept):
-            try:
-                record: Any = json.loads(line) if line else {}
-                if record["scope"] == about and record["did"] in found:
-                    found[record["did"]].update([str(key) for key in record["keys"]])
-            except (ValueError, KeyError, TypeError, RecursionError):
-                continue
+        for record in json_lines(b"".join([self._data(), b"\n", *self._kept])):
+            did, keys = record.get("did"), record.get("keys")
+            if record.get("scope") == about and isinstance(keys, list) and isinstance(did, str):
+                found.get(did, set()).update(map(str, keys))
         approved = frozenset(found["approved"] | found["own"])
         return Said(frozenset(found["seen"]), approved, frozenset(found["declined"] - approved))
 

@@ -36,7 +36,7 @@ from engramdown.journal.journal import Journal
 from engramdown.kinds import PENDING
 from engramdown.language.similarity import is_rewording
 from engramdown.markdown.blocks import entry_block
-from engramdown.markdown.document import parse
+from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.marked_block import BEGIN, BlockError, found, put_in
 from engramdown.storage.disk import ERASING as NOTE
 from engramdown.storage.disk import Disk, named_errors
@@ -237,10 +237,7 @@ class _Asked:
             change for store in stores for step in store.history() for change in step.changes
         ]
         self._standing = [
-            (store.scope, name, placed)
-            for store in stores
-            for name in store.files.names()
-            for placed in placement.raw_entries(name, store.files.document(name))
+            (store.scope, name, placed) for store in stores for name, placed in _lines_of(store)
         ]
         self._meant: dict[str, None] = {}
         self._same: dict[str, bool] = {}
@@ -319,13 +316,11 @@ class _Asked:
         """Return the erasure: the texts, with all digests that could be made of them."""
         self._follow()
         texts = tuple(text for text in self.texts if text.strip())
-        kinds = dict.fromkeys(gone.kind for gone in self.memories.values())
         return Erasure(
             step=new_id(),
             ids=tuple(self.ids),
             texts=texts,
             tokens=tuple(dict.fromkeys(self._tokens(texts))),
-            kinds=tuple(kinds),
             pieces=pieces,
             roots=self._roots,
         )
@@ -350,6 +345,13 @@ class _Asked:
                 # The keys under which such a line may be noted as brought by git.
                 for heading in _HEADINGS if fold(text) in folds else ():
                     yield from (key_of(change.file, it) for it in parse(heading + raw).placed())
+
+
+def _lines_of(store: Hippocampus) -> Iterator[tuple[str, Placed]]:
+    """Yield the entries of all files, each with its file."""
+    for name in store.files.names():
+        for placed in placement.raw_entries(name, store.files.document(name)):
+            yield name, placed
 
 
 def _versions(change: Change) -> Iterator[tuple[str, str]]:
@@ -380,8 +382,7 @@ def _preview(stores: Sequence[Hippocampus], erasure: Erasure, memories: Iterable
     stays = [
         entry_id(placed)
         for each in erasers
-        for name in each.store.files.names()
-        for placed in placement.raw_entries(name, each.store.files.document(name))
+        for name, placed in _lines_of(each.store)
         if sieve.fate(name, placed.block) == "stays" and words.shares(placed.block.text)
     ]
     files = [path for each in erasers for path in each.files(sieve)]

@@ -7,7 +7,6 @@ where nothing was erased.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -17,9 +16,8 @@ from typing import Final
 
 from engramdown.clock import moment
 from engramdown.engram import fold
-from engramdown.errors import MALFORMED
 from engramdown.language.claims import read
-from engramdown.storage.disk import Disk, named_errors
+from engramdown.storage.disk import Disk, json_lines, named_errors
 
 # The folder, inside that of a scope, with a ``.gitignore`` of its own.
 FOLDER: Final = "erased"
@@ -86,10 +84,7 @@ class Marks:
         with named_errors(self._folder / _MARKS, "read"):
             data = self._disk.read(self._folder / _MARKS) or b""
         if data != self._read[0]:
-            found = []
-            for line in data.split(b"\n"):
-                with contextlib.suppress(*MALFORMED):
-                    found.append(json.loads(line)["mark"])
+            found = (record.get("mark") for record in json_lines(data))
             self._read = data, frozenset(mark for mark in found if isinstance(mark, str))
         return self._read[1]
 

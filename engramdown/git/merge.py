@@ -346,7 +346,7 @@ def _merge_added(file: str, ours: Placed, theirs: Placed, memory: EntryVersions)
         winner = None
     if winner is None:
         return _clash(memory)
-    if not entry_id(winner):
+    if not winner.id:
         # Nothing automatic rewrites a line that a person wrote.
         return winner.block.raw
     loser = theirs if winner is ours else ours
@@ -355,10 +355,10 @@ def _merge_added(file: str, ours: Placed, theirs: Placed, memory: EntryVersions)
 
 
 def _strength(placed: Placed) -> tuple[object, ...]:
-    meta = placed.block.meta or Metadata()
+    meta = placed.metadata
     ranks = (_rank(key, meta.get(key)) for key in ("source", "confidence", "basis"))
-    by_hand = not entry_id(placed)
-    return not by_hand, *ranks, meta.get("ts") or _NO_DAY, entry_id(placed), placed.block.raw
+    by_hand = not placed.id
+    return not by_hand, *ranks, meta.get("ts") or _NO_DAY, placed.id, placed.block.raw
 
 
 def _rank(key: str, value: str) -> int:
@@ -446,13 +446,13 @@ def match_entries(
     by_id: dict[str, EntryVersions] = {}
     by_text: dict[tuple[str, ...], EntryVersions] = {}
     for memory in added:
-        by_id.setdefault(entry_id(memory.versions[0]), memory)
+        by_id.setdefault(memory.versions[0].id, memory)
         by_text.setdefault(same_words(file, memory.versions[0]), memory)
     by_id.pop("", None)
     for placed in theirs:
         if id(placed) in matched:
             continue
-        twin = by_id.get(entry_id(placed)) or by_text.get(same_words(file, placed))
+        twin = by_id.get(placed.id) or by_text.get(same_words(file, placed))
         if twin is not None and twin.theirs is None:
             twin.theirs = placed
         else:
@@ -469,12 +469,6 @@ def same_words(file: str, placed: Placed) -> tuple[str, ...]:
     if file == ARCHIVE and meta is not None:
         return fold(text), *(meta.get(key) for key in ("kind", "was", "reason", "replaced"))
     return placed.kind, fold(split_task(text)[1] if file == PENDING else text)
-
-
-def entry_id(placed: Placed) -> str:
-    """Return the id of an entry, or ``""``."""
-    meta = placed.block.meta
-    return meta.get("id") if meta else ""
 
 
 def _matched(before: Sequence[Placed], after: Sequence[Placed]) -> list[tuple[Placed, Placed]]:
@@ -497,7 +491,7 @@ def _matched(before: Sequence[Placed], after: Sequence[Placed]) -> list[tuple[Pl
 
 def _likeness(one: Placed, other: Placed) -> float:
     """Return which part of the words two entries share; with two ids they are two memories."""
-    if (entry_id(one) and entry_id(other)) or one.kind != other.kind:
+    if (one.id and other.id) or one.kind != other.kind:
         return 0.0
     left, right = (Counter(fold(each.block.text).split()) for each in (one, other))
     return 2 * (left & right).total() / (left.total() + right.total())

@@ -18,7 +18,7 @@ from engramdown.clock import moment
 from engramdown.engram import fold
 from engramdown.hippocampus import history as journal
 from engramdown.hippocampus.entry import address, raw_entries, split_task
-from engramdown.hippocampus.history import Change, Head, History, Part, Step, digest, next_part
+from engramdown.hippocampus.history import Change, Head, History, Part, Step, digest, make_part
 from engramdown.hippocampus.snapshot import Reader, decoded, encoded, leftover_of, paths
 from engramdown.hippocampus.undo import ERASED
 from engramdown.kinds import ARCHIVE, PENDING
@@ -301,7 +301,7 @@ class _Rewriting:
                 at = head.size
                 parts.append(Part(file, head.target, head.target, at, "", "", None, head.whole, at))
             else:
-                parts.append(next_part(file, now, exact, self._heads, self._size))
+                parts.append(make_part(file, now, exact, self._heads, self._size))
         ids = [each for each in self._erasure.ids if each[:1] not in "~_"]
         changes = tuple(Change(each, ARCHIVE, "", None, erased=True) for each in ids)
         step = self._erasure.step
@@ -334,7 +334,7 @@ class _Rewriting:
         if was_known and before == now and part.source != part.target:
             return None
         if was_known or not part.source:
-            return next_part(file, before, now, self._heads, self._size)
+            return make_part(file, before, now, self._heads, self._size)
         # From here on it is known again; what was before it is not.
         source, text = head.target if head else _nothing(), now or ""
         return Part(file, source, digest(now), 0, "", "", text, self._size, len(text))

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from engramdown.errors import StoreError
@@ -174,7 +175,7 @@ class History:
 
     def part(self, file: str, before: str | None, after: str | None) -> Part:
         """Return the part of a step that turns ``before`` into ``after``."""
-        return next_part(file, before, after, self._known(), self._size)
+        return make_part(file, before, after, self._known(), self._size)
 
     def heads(self) -> dict[str, str]:
         """Return the digest that every file had after its last step; ``""`` for a removed one."""
@@ -486,23 +487,12 @@ def digest(text: str | None) -> str:
     return hashlib.sha256(data).hexdigest()[:_DIGITS]
 
 
-def next_part(
-    file: str, before: str | None, after: str | None, heads: Mapping[str, Head], size: int
-) -> Part:
-    """Return a part as :func:`make_part`, behind a journal of ``size`` bytes with these heads."""
-    whole = heads[file].whole if file in heads else size
-    others = sum(head.size for name, head in heads.items() if name != file)
-    return make_part(file, before, after, journal=size, whole=whole, others=others)
-
-
 def make_part(
     file: str,
     before: str | None,
     after: str | None,
-    *,
-    journal: int = 0,
-    whole: int = 0,
-    others: int = 0,
+    heads: Mapping[str, Head] = MappingProxyType({}),
+    size: int = 0,
 ) -> Part:
     """Return the part of a step that turns ``before`` into ``after``; ``None`` means no file.
 
@@ -510,19 +500,21 @@ def make_part(
         file: The name of the file, relative to the memory folder.
         before: The whole text before.
         after: The whole text after.
-        journal: The size of the journal in bytes.
-        whole: Its size when it last got the whole text of the file.
-        others: The length of the texts of all other files.
+        heads: How the last step left every file.
+        size: The size of the journal in bytes.
     """
+    # The size of the journal when it last got the whole text of the file.
+    whole = heads[file].whole if file in heads else size
+    others = sum(head.size for name, head in heads.items() if name != file)
     old, new = before or "", after or ""
     start = common(old, new)
     end = common(old[start:][::-1], new[start:][::-1])
     cut, put = old[start : len(old) - end], new[start : len(new) - end]
     period = max(_WHOLE_AT_LEAST, _WHOLE_EVERY * (len(new) + others))
     # A journal that was cut is shorter than it was then.
-    due = before is None or not whole <= journal < whole + period
+    due = before is None or not whole <= size < whole + period
     text = new if due and before is not None else None
-    since = journal if due else whole
+    since = size if due else whole
     return Part(file, digest(before), digest(after), start, cut, put, text, since, len(new))
 
 

@@ -157,12 +157,17 @@ def _walk(disk: Disk, folder: Path, before: str, deep: int) -> Iterator[Beside]:
             yield Beside(before + name, size)
     for name in disk.folders(folder) if deep else ():
         is_link = os.path.islink(folder / name)  # noqa: PTH114 - no error where it is gone
-        if name[:1] != "." and name not in _PASSED_OVER and not is_link:
+        if not is_passed_over(name) and not is_link:
             yield from _walk(disk, folder / name, f"{before}{name}/", deep - 1)
 
 
+def is_passed_over(name: str) -> bool:
+    """Whether a file or a folder is not a part of a skill: hidden, or what a program left."""
+    return name[:1] == "." or name in _PASSED_OVER
+
+
 def _is_aside(name: str, before: str) -> bool:
-    return name[:1] == "." or name in _PASSED_OVER or (not before and _is_page(name))
+    return is_passed_over(name) or (not before and _is_page(name))
 
 
 def _is_page(name: str) -> bool:

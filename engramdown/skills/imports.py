@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from engramdown.errors import InvalidSkillError, StoreError
 from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.secrets.redaction import secret_in
-from engramdown.skills.files import FILE
+from engramdown.skills.files import FILE, is_passed_over
 from engramdown.skills.validation import Finding, check, check_label, label_of
 from engramdown.storage.disk import Disk, named_errors
 
@@ -30,7 +30,6 @@ MOST_SKILLS: Final = 1_000
 PLACES: Final = tuple(Path(__file__).with_name("places.txt").read_text(encoding="utf-8").split())
 
 _DEEPEST: Final = 8
-_PASSED_OVER: Final = frozenset({"__pycache__", "node_modules"})
 _NOBODYS: Final = frozenset({".git", ".DS_Store"})
 
 
@@ -132,11 +131,6 @@ def page_of(files: Mapping[str, Content]) -> FrontMatter:
     return parse_front_matter(files.get(FILE, Content(b"")).data.decode("utf-8", "surrogateescape"))
 
 
-def _is_passed_over(name: str) -> bool:
-    """Whether a file or a folder is not a part of a skill: hidden, or what a program left."""
-    return name[:1] == "." or name in _PASSED_OVER
-
-
 def _is_hidden(name: str) -> bool:
     """Whether a file or a folder is hidden and not just left by a program."""
     return name[:1] == "." and name not in _NOBODYS
@@ -156,7 +150,7 @@ def _in_folder(place: Path) -> list[Incoming]:
 
 def _homes(folder: Path) -> list[Path]:
     """Return the folders of skills in a folder."""
-    names = (name for name in Disk().folders(folder) if not _is_passed_over(name))
+    names = (name for name in Disk().folders(folder) if not is_passed_over(name))
     return [folder / name for name in names if (folder / name / FILE).exists()]
 
 
@@ -177,7 +171,7 @@ def files_at(home: Path) -> tuple[dict[str, Content], int]:
         with named_errors(folder, "read"):
             names, folders = disk.names(folder), disk.folders(folder)
         hidden += sum(map(_is_hidden, (*names, *folders)))
-        for path in [folder / name for name in names if not _is_passed_over(name)]:
+        for path in [folder / name for name in names if not is_passed_over(name)]:
             disk.identity(path)  # refuses anything but a file
             with named_errors(path, "read"):
                 runs = bool(path.lstat().st_mode & stat.S_IXUSR)
@@ -190,6 +184,6 @@ def files_at(home: Path) -> tuple[dict[str, Content], int]:
                 )
             files[path.relative_to(home).as_posix()] = content
         # The first folder is to be looked at next: of several problems the first is reported.
-        inside = [folder / name for name in folders if not _is_passed_over(name)]
+        inside = [folder / name for name in folders if not is_passed_over(name)]
         waiting += [(path, deep - 1) for path in reversed(inside)]
     return files, hidden

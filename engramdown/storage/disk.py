@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import re
 import stat
@@ -18,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.errors import StoreError
 from engramdown.storage import locks, safe_open
@@ -747,6 +748,21 @@ def wait_while(holds: Callable[[], bool], seconds: float) -> bool:
         time.sleep(POLL)
         waited += POLL
     return still
+
+
+def json_lines(data: bytes) -> Iterator[dict[str, Any]]:
+    r"""Yield the objects in lines of JSON; what is anything else, or damaged, is skipped.
+
+    >>> [*json_lines(b'{"a": 1}\n[2]\n{"torn')]
+    [{'a': 1}]
+    """
+    for line in filter(None, data.split(b"\n")):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            yield record
 
 
 @contextlib.contextmanager

@@ -69,7 +69,6 @@ class Erasure(NamedTuple):
         ids: The ids of the memories.
         texts: Everything that they said, in every version.
         tokens: What can be made of the texts, and would let a guess be tested: addresses, digests.
-        kinds: The kinds of the memories.
         pieces: Whether lines go, too, that share a shorter run with a text than half of it.
         roots: The folders of the scopes, that of the first note first.
     """
@@ -78,7 +77,6 @@ class Erasure(NamedTuple):
     ids: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     tokens: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
     pieces: bool = False
     roots: tuple[str, ...] = ()
 
@@ -129,7 +127,7 @@ def unfinished(root: Path, disk: Disk) -> Erasure | None:
         return None
     try:
         note = json.loads(disk.read(path) or b"")
-        names = ("ids", "texts", "tokens", "kinds", "roots")
+        names = ("ids", "texts", "tokens", "roots")
         lists = {name: tuple(map(str, note[name])) for name in names}
         return Erasure(step=str(note["step"]), pieces=bool(note.get("pieces")), **lists)
     except (OSError, StoreError, *MALFORMED):

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.errors import MALFORMED, StoreError
-from engramdown.storage.disk import Disk
+from engramdown.errors import StoreError
+from engramdown.storage.disk import Disk, json_lines
 from engramdown.storage.locks import ScopeLock
 
 # The bytes of a file, for each name that it may hold, before it is folded.
@@ -116,14 +116,10 @@ class Usage:
         self._disk.create(self._path, b"".join(_line([name], it) for name, it in sorted(newest)))
 
     def _lines(self) -> Iterator[tuple[str, Used]]:
-        for line in filter(None, (self._disk.read(self._path) or b"").split(b"\n")):
-            try:
-                record: Any = json.loads(line)
-                # Older files name one skill in each line.
-                names = record["names"] if "names" in record else [record["skill"]]
-                count, last = record["count"], record["last"]
-            except MALFORMED:
-                continue
+        for record in json_lines(self._disk.read(self._path) or b""):
+            # Older files name one skill in each line.
+            names = record.get("names", [record.get("skill")])
+            count, last = record.get("count"), record.get("last")
             if isinstance(last, str) and type(count) is int and count > 0:
                 for name in names if isinstance(names, list) else ():
                     if isinstance(name, str):

@@ -170,7 +170,8 @@ def told(key: str, value: object, *, part: bool = False) -> bytes:
 def test_now_and_then_a_part_holds_the_whole_text(
     size: int, whole: int, others: int, *, holds: bool
 ) -> None:
-    part = make_part("rules.md", "- a\n", "- b\n", journal=size, whole=whole, others=others)
+    heads = {"rules.md": Head("", whole), "lessons.md": Head("", 0, others)}
+    part = make_part("rules.md", "- a\n", "- b\n", heads, size)
     assert part == Part(
         "rules.md",
         digest("- a\n"),
