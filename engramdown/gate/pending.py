@@ -75,37 +75,28 @@ class TickRefusedError(EngramdownError):
     """A tick is not carried out, because the person who made it may not decide this."""
 
 
+@dataclass(eq=False)
 class Order:
     """A decision about a proposal.
 
     Attributes:
         item: The proposal.
+        given: What the person accepted; ``None`` if they declined the proposal.
         by: ``user``, or ``git`` if it was ticked elsewhere and is therefore not verified.
+        why_not: Returns the reason against carrying it out, or ``""``; called at that moment.
+        text: Other words that the person wants, or ``None``.
     """
 
-    def __init__(
-        self,
-        item: Pending,
-        engram: Engram | None,
-        by: str = "user",
-        why_not: Callable[[], str] | None = None,
-        text: str | None = None,
-    ) -> None:
-        """Decide about ``item``.
+    item: Pending
+    given: Engram | None
+    by: str = "user"
+    why_not: Callable[[], str] = str
+    text: str | None = None
 
-        Args:
-            item: The proposal.
-            engram: The engram to write; ``None`` to decline the proposal.
-            by: ``user``, or ``git`` if it was ticked elsewhere.
-            why_not: Returns the reason against carrying it out, or ``""``; called at that moment.
-            text: Other words that the person wants, or ``None``.
-        """
-        self.item = item
-        self.by = by
-        self.is_accepted = engram is not None
-        self._given = engram
-        self._text = text
-        self._why_not = why_not
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the proposal was accepted, not declined."""
+        return self.given is not None
 
     @cached_property
     def engram(self) -> Engram | None:
@@ -116,9 +107,9 @@ class Order:
         Raises:
             InvalidEngramError: If the person's words cannot be a memory.
         """
-        if self._given is None or self._text is None:
-            return self._given and without_secrets(self._given)
-        return without_secrets(replace(self._given, text=self._text))
+        if self.given is None or self.text is None:
+            return self.given and without_secrets(self.given)
+        return without_secrets(replace(self.given, text=self.text))
 
     def check(self) -> None:
         """Check that nothing speaks against carrying it out.
@@ -126,8 +117,7 @@ class Order:
         Raises:
             TickRefusedError: If something does.
         """
-        reason = self._why_not() if self._why_not is not None else ""
-        if reason:
+        if reason := self.why_not():
             raise TickRefusedError(reason)
 
 

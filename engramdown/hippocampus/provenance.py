@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -52,9 +53,9 @@ class Origins(NamedTuple):
         reworded: By the id of an entry, what it said before: the kind of its file, and the words.
     """
 
-    ours: frozenset[str] = frozenset()
-    brought: frozenset[str] = frozenset()
-    reworded: Mapping[str, frozenset[tuple[str, str]]] = MappingProxyType({})
+    ours: AbstractSet[str] = frozenset()
+    brought: AbstractSet[str] = frozenset()
+    reworded: Mapping[str, AbstractSet[tuple[str, str]]] = MappingProxyType({})
 
 
 def follow(origins: Origins, steps: Iterable[Step], texts: Mapping[str, str]) -> Origins:
@@ -68,8 +69,7 @@ def follow(origins: Origins, steps: Iterable[Step], texts: Mapping[str, str]) ->
     trail = _Trail(origins, texts)
     for step in steps:
         trail.follow(step)
-    reworded = {name: frozenset(said) for name, said in trail.reworded.items()}
-    return Origins(frozenset(trail.ours), frozenset(trail.brought), reworded)
+    return Origins(trail.ours, trail.brought, trail.reworded)
 
 
 def keys_in(file: str, document: Document) -> Iterator[tuple[str, Placed]]:
@@ -507,10 +507,10 @@ class Provenance:
             cache = json.loads(data or b"")
             content = json.loads(cache["said"]) if _sum(cache["said"]) == cache["sum"] else {}
             reworded = {
-                name: frozenset((kind, words) for kind, words in pairs)
+                name: {(kind, words) for kind, words in pairs}
                 for name, pairs in content["reworded"].items()
             }
-            ours, brought = frozenset(content["ours"]), frozenset(content["brought"])
+            ours, brought = set(content["ours"]), set(content["brought"])
             return content["last"], Origins(ours, brought, reworded)
         except (OSError, StoreError, AttributeError, *MALFORMED):
             return "", Origins()

@@ -200,9 +200,6 @@ class SkillStore:
         data = _encoded(page)
         with self._hold():
             path = self.path(label)
-            self._disk.check_size(path, len(data))
-            if self._disk.exists(path):
-                raise SkillExistsError(str(path), label)
             is_new = not self._disk.exists(path.parent)
             try:
                 self._swap.create(path, data)

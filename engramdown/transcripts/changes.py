@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
-from engramdown.storage.safe_open import open_regular
+from engramdown.storage.safe_open import closing, open_regular
 from engramdown.transcripts.episode import is_session_id
 
 # Sessions whose files are looked at for every question.
@@ -85,11 +85,10 @@ def touch(cache: Path, session: str) -> None:
     """
     if not cache.is_symlink():
         with contextlib.suppress(OSError, StoreError):
-            descriptor = open_regular(cache / _TOUCHED, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-            try:
+            path = cache / _TOUCHED
+            descriptor = open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            with closing(descriptor, path):
                 os.write(descriptor, f"{session}\n".encode())
-            finally:
-                os.close(descriptor)
 
 
 def touched(cache: Path, start: int) -> tuple[int, list[str]]:
