@@ -26,6 +26,7 @@ from engramdown.engram import (
 )
 from engramdown.errors import EngramdownError, InvalidEngramError
 from tests import laws, strategies
+from tests.tables import every
 
 USE_UV: Final = Engram("Use uv", "always", "project")
 
@@ -41,7 +42,7 @@ def test_how_it_is_known_follows_from_who_says_so(source: Source, basis: Basis) 
     assert Engram("x", "lesson", "global", source=source, basis="observed").basis == "observed"
 
 
-@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(Engram)])
+@every("field", [field.name for field in dataclasses.fields(Engram)])
 def test_a_memory_cannot_be_changed(field: str) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(USE_UV, field, "other")
@@ -60,7 +61,7 @@ def test_the_vocabulary_is_the_one_of_the_format() -> None:
     assert [*BASES] == ["told", "observed", "inferred", "verified"]
 
 
-@pytest.mark.parametrize(
+@every(
     "field, value, named",
     [
         pytest.param("kind", "sometimes", "always, never, when, lesson, profile", id="kind"),
@@ -117,7 +118,7 @@ def test_folding_is_blind_to_form(text: str) -> None:
     laws.folding_is_blind_to_form(text)
 
 
-@pytest.mark.parametrize(
+@every(
     "one, other",
     [
         pytest.param("Use uv", "use  UV.", id="case-space-stop"),
@@ -133,7 +134,7 @@ def test_these_are_the_same(one: str, other: str) -> None:
     assert fold(one) == fold(other)
 
 
-@pytest.mark.parametrize(
+@every(
     "one, other",
     [
         pytest.param("C#", "C", id="sharp"),
@@ -157,7 +158,7 @@ def test_a_slug_is_a_safe_name_or_refused(topic: str) -> None:
         laws.slug_is_a_safe_name(slug(topic))
 
 
-@pytest.mark.parametrize(
+@every(
     "topic, name",
     [
         pytest.param("API: CoinGecko", "api-coingecko", id="punctuation"),
@@ -177,7 +178,7 @@ def test_a_slug_keeps_letters_and_digits_of_every_script(topic: str, name: str) 
     assert slug(topic) == name
 
 
-@pytest.mark.parametrize(
+@every(
     "topic",
     [
         "",
@@ -225,7 +226,7 @@ def test_a_secret_in_a_topic_is_hidden_before_the_topic_is_cut() -> None:
     assert "… is longer than 120 bytes" in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@every(
     "text, key",
     [
         pytest.param("Name: Ada", "name", id="key"),

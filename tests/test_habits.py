@@ -18,6 +18,7 @@ import pytest
 
 import engramdown
 from tests import rules
+from tests.tables import every
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 MODULES: Final = {
@@ -108,7 +109,7 @@ def test_every_pure_module_keeps_the_rules_of_pure_modules() -> None:
     assert complaints(rules.PURE_RULES, PURE_FILES) == []
 
 
-@pytest.mark.parametrize(
+@every(
     "rule, bad",
     [
         pytest.param(rules.has_docstring, "a = 1\n", id="no-docstring"),
@@ -159,7 +160,7 @@ def test_the_public_names_are_a_decision() -> None:
     assert sorted(engramdown.__all__) == PUBLIC_NAMES
 
 
-@pytest.mark.parametrize("name", PUBLIC_NAMES)
+@every("name", PUBLIC_NAMES)
 def test_every_public_name_is_there(name: str) -> None:
     assert hasattr(engramdown, name)
 

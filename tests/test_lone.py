@@ -8,17 +8,18 @@ import pytest
 
 from engramdown.secrets.redaction import find_random
 from tests.corpora.pieces import ALNUM, BASE64, chars, key_lines
+from tests.tables import every
 
 TOKEN: Final = chars("credentials/token", ALNUM, 40)
 
 
-@pytest.mark.parametrize("text", ["{}", "try {}.", "'{}'", "id={}", "[{}]", "{}, then"])
+@every("text", ["{}", "try {}.", "'{}'", "id={}", "[{}]", "{}, then"])
 def test_a_random_token_stands_alone(text: str) -> None:
     text = text.replace("{}", TOKEN)
     assert [text[start:end] for start, end, _ in find_random(text)] == [TOKEN]
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         pytest.param("https://example.org/{}", id="in-a-url"),

@@ -14,6 +14,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 import engramdown
+from tests.tables import every
 
 ROOMS = [
     path.name
@@ -46,7 +47,7 @@ def modules_after(touch: str, env: dict[str, str]) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_a_name_is_the_thing_that_its_module_offers(name: str) -> None:
     thing = getattr(engramdown, name)
     assert thing.__name__ == name
@@ -78,7 +79,7 @@ def test_a_prompt_completes_every_name() -> None:
     assert dir(engramdown) == sorted(engramdown.__all__)
 
 
-@pytest.mark.parametrize(
+@every(
     "method, names",
     [
         pytest.param("propose", ["Engram", "Receipt"], id="propose"),
@@ -94,7 +95,7 @@ def test_what_a_cortex_takes_and_gives_is_public(method: str, names: list[str]) 
     assert {getattr(engramdown, name) for name in names} <= inner
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@every("room", ROOMS)
 def test_a_door_gives_what_it_names(room: str) -> None:
     door = import_module(f"engramdown.{room}")
     assert [name for name in dir(door) if not hasattr(door, name)] == []

@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from tests.snippets import Snippet, find_snippets, pages, run
+from tests.tables import every
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 LINK: Final = re.compile(r"\]\((?!\w+:)([^()\s]+)\)")
@@ -70,7 +71,7 @@ def astray(page: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", [*PAGES, "CONTRIBUTING.md", "CHANGELOG.md"])
+@every("name", [*PAGES, "CONTRIBUTING.md", "CHANGELOG.md"])
 def test_every_link_within_the_project_leads_somewhere(name: str) -> None:
     assert astray(ROOT / name) == []
 

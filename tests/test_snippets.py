@@ -18,6 +18,7 @@ from tests.snippets import (
     run,
     write_python,
 )
+from tests.tables import every
 
 
 def console(text: str) -> Snippet:
@@ -90,7 +91,7 @@ def test_a_console_block_without_a_prompt_is_an_error() -> None:
         commands(console("engramdown init"))
 
 
-@pytest.mark.parametrize(
+@every(
     "expected, actual",
     [
         pytest.param("id k3v9q2ht", "id 7m0xw4ce", id="id"),
@@ -107,7 +108,7 @@ def test_what_may_differ_may_differ(expected: str, actual: str) -> None:
     assert matches(expected, actual)
 
 
-@pytest.mark.parametrize(
+@every(
     "expected, actual",
     [
         pytest.param("encoded", "merged", id="another-word"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engramdown.tokens import estimate_tokens
 from tests import laws, strategies
+from tests.tables import every
 
 CJK: Final = (
     *((0x1100, 0x11FF), (0x2E80, 0x4DBF), (0x4E00, 0x9FFF), (0xA960, 0xA97F), (0xAC00, 0xD7FF)),
@@ -18,7 +19,7 @@ CJK: Final = (
 )
 
 
-@pytest.mark.parametrize(
+@every(
     "text, tokens",
     [
         pytest.param("", 0, id="nothing"),

@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from tests.attacks.listed import LATER, LISTED
+from tests.tables import every
 
 TESTS: Final = Path(__file__).resolve().parent.parent
 
@@ -18,7 +17,7 @@ def test_every_number_is_listed_but_those_of_servers() -> None:
     assert sorted([*LISTED, *LATER]) == list(range(1, 85))
 
 
-@pytest.mark.parametrize("number", LISTED)
+@every("number", LISTED)
 def test_every_test_that_is_named_is_there(number: int) -> None:
     attack = LISTED[number]
     assert attack.expected in set("RNQKW")

@@ -19,6 +19,7 @@ from engramdown.settings import (
     WorkerSettings,
 )
 from tests.cli.paste_help import PAGE, pasted
+from tests.tables import every
 
 TEXT: Final = PAGE.read_text(encoding="utf-8")
 
@@ -29,7 +30,7 @@ def test_the_help_on_the_page_is_the_help_of_the_program(monkeypatch: pytest.Mon
     assert pasted(TEXT) == TEXT
 
 
-@pytest.mark.parametrize("name", [name for rows in COMMANDS.values() for name in rows])
+@every("name", [name for rows in COMMANDS.values() for name in rows])
 def test_every_command_has_its_section_and_its_help(name: str) -> None:
     assert f"\n## {name}\n" in TEXT
     assert f"\n$ engramdown {name} --help\nUsage: engramdown {name} " in TEXT
@@ -47,31 +48,31 @@ def test_every_exit_code_is_explained() -> None:
     }
 
 
-@pytest.mark.parametrize("key", [key for key in SETTINGS if "." not in key])
+@every("key", [key for key in SETTINGS if "." not in key])
 def test_every_setting_is_explained_with_its_default(key: str) -> None:
     assert explained(key, TEXT) == getattr(Settings(), key)
 
 
-@pytest.mark.parametrize("key", EpisodeSettings._fields)
+@every("key", EpisodeSettings._fields)
 def test_every_setting_of_transcripts_is_explained_with_its_default(key: str) -> None:
     table = TEXT.partition("\n[episodes]")[2].partition("```")[0]
     default = getattr(EpisodeSettings(), key)
     assert explained(key, table) == (list(default) if isinstance(default, tuple) else default)
 
 
-@pytest.mark.parametrize("key", ConsolidationSettings._fields)
+@every("key", ConsolidationSettings._fields)
 def test_every_setting_of_offline_work_is_explained_with_its_default(key: str) -> None:
     table = TEXT.partition("\n[consolidation]")[2].partition("```")[0]
     assert explained(key, table) == getattr(ConsolidationSettings(), key)
 
 
-@pytest.mark.parametrize("key", ConversationSettings._fields)
+@every("key", ConversationSettings._fields)
 def test_every_setting_of_conversations_is_explained_with_its_default(key: str) -> None:
     table = TEXT.partition("\n[conversation]")[2].partition("\n[")[0]
     assert explained(key, table) == getattr(ConversationSettings(), key)
 
 
-@pytest.mark.parametrize("key", WorkerSettings._fields)
+@every("key", WorkerSettings._fields)
 def test_every_setting_of_the_worker_is_explained_with_its_default(key: str) -> None:
     table = TEXT.partition("\n[worker]")[2].partition("```")[0]
     assert explained(key, table) == getattr(WorkerSettings(), key)

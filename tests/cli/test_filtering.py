@@ -10,6 +10,7 @@ import pytest
 from engramdown.cli.show import passes
 from engramdown.cli.views import age_of
 from engramdown.hippocampus.entry import Entry
+from tests.tables import every
 
 TODAY = date(2026, 3, 31)
 RULE = Entry(
@@ -31,7 +32,7 @@ def filters(**wanted: Any) -> dict[str, Any]:  # noqa: ANN401 - as click gives t
     return {**choices, "topic": "", "older": None, "newer": None, **wanted}
 
 
-@pytest.mark.parametrize(
+@every(
     "wanted",
     [
         pytest.param(filters(), id="nothing-asked"),
@@ -49,7 +50,7 @@ def test_what_fits_passes(wanted: dict[str, Any]) -> None:
     assert passes(RULE, TODAY, wanted)
 
 
-@pytest.mark.parametrize(
+@every(
     "wanted",
     [
         pytest.param(filters(kind=("never",)), id="kind"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engramdown.cli import layout
 from engramdown.cli.layout import Line, Part, cells, diff, line, table, whole, wrap
 from engramdown.language.characters import visible
+from tests.tables import every
 
 WORDS = st.text(st.sampled_from("ab c日\u0301-\n"), max_size=60)
 
@@ -135,7 +136,7 @@ def test_an_empty_table_has_no_columns(found: list[Line]) -> None:
     assert all(item.parts == () for item in found)
 
 
-@pytest.mark.parametrize("width", range(1, 80))
+@every("width", range(1, 80))
 def test_two_cells_never_become_one_word(width: int) -> None:
     rows = [["session", "began", "end"], ["20261121-192817-30d6", "2026-11-21", "open"]]
     shown = ["".join(part.text for part in row) for one in table(rows) for row in wrap(one, width)]

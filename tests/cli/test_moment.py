@@ -10,6 +10,7 @@ import click
 import pytest
 
 from engramdown.cli.commands import Moment
+from tests.tables import every
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_a_day_is_one_of_the_persons_clock(
     assert os.environ["TZ"] == zone
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     ["", "soon", "2026-02-30", "27.2.2026", "2026-02-27 25:00", "10:15", "2026-02-27T10:15+99:00"],
 )

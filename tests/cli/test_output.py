@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engramdown.cli import output, process
 from engramdown.cli.layout import line
+from tests.tables import every
 
 
 class Terminal(io.StringIO):
@@ -95,7 +96,7 @@ def test_a_box_has_a_frame_and_shows_what_could_fool(monkeypatch: pytest.MonkeyP
     assert all(len(row) <= 40 for row in shown.split("\n"))
 
 
-@pytest.mark.parametrize("columns", range(1, 16))
+@every("columns", range(1, 16))
 def test_a_box_fits_into_any_window(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = a_terminal(monkeypatch)
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -121,9 +122,7 @@ def test_a_person_is_asked_only_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -
     assert output.is_person()
 
 
-@pytest.mark.parametrize(
-    "columns, width", [("80", 80), ("30", 30), ("300", 100), ("x", 80), ("0", 80), ("", 80)]
-)
+@every("columns, width", [("80", 80), ("30", 30), ("300", 100), ("x", 80), ("0", 80), ("", 80)])
 def test_the_width_is_that_of_the_terminal_within_reason(
     columns: str, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

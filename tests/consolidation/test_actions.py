@@ -12,6 +12,7 @@ from engramdown.consolidation.actions import Cell, arguments_of, by_turn, cells_
 from engramdown.transcripts.episode import Episode
 from tests.consolidation.lines import SESSION, call, cell, result, said, talk
 from tests.strategies import any_text
+from tests.tables import every
 
 
 def test_a_call_and_its_result_are_one_cell() -> None:
@@ -152,7 +153,7 @@ def test_a_scratchpad_line_that_shows_the_output_of_a_call_again_is_no_cell() ->
     assert len(two) == 2
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "No, use uv",
@@ -171,7 +172,7 @@ def test_what_a_user_says_against_it_stands_with_it(text: str) -> None:
     assert (found.corrected, found.corrected_at) == (text, f"{SESSION}#4")
 
 
-@pytest.mark.parametrize(
+@every(
     "text", ["Thanks", "No problem", "no, thanks", "Now the docs", "that's not bad", "Note this"]
 )
 def test_what_is_said_next_is_often_no_correction(text: str) -> None:
@@ -198,7 +199,7 @@ def test_cells_are_grouped_by_turn() -> None:
     assert [len(each) for each in by_turn(cells_of(SESSION, lines))] == [1, 2]
 
 
-@pytest.mark.parametrize("given", ["[1]", "{", "", "{" * 100_001, '{"a":' * 20_000, "{1}"])
+@every("given", ["[1]", "{", "", "{" * 100_001, '{"a":' * 20_000, "{1}"])
 def test_what_is_no_object_has_no_arguments(given: str) -> None:
     assert arguments_of(given) == {}
 

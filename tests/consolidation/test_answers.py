@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engramdown.consolidation.replay import LONGEST, strange_ids, text_problem
 from tests.strategies import any_text
+from tests.tables import every
 
 
 @given(st.lists(any_text), st.sets(any_text))
@@ -18,7 +19,7 @@ def test_an_id_counts_only_if_it_was_given(named: list[str], given_ids: set[str]
     assert len(said) < 2500
 
 
-@pytest.mark.parametrize(
+@every(
     "named, said",
     [
         pytest.param(["a1", "a1"], "", id="given"),
@@ -41,7 +42,7 @@ def test_what_was_not_given_is_named(named: list[str], said: str) -> None:
     assert strange_ids(named, {"a1"}) == said
 
 
-@pytest.mark.parametrize(
+@every(
     "text, said",
     [
         pytest.param("Use uv", "", id="good"),

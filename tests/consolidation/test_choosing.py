@@ -23,6 +23,7 @@ from tests.consolidation.view_laws import (
     leaves_can_be_read,
 )
 from tests.consolidation.views import any_view, gists, talk, tool_calls
+from tests.tables import every
 
 
 def _spans(chunks: list[Chunk]) -> list[tuple[int, int]]:
@@ -89,7 +90,7 @@ class TestCondensed:
     def test_gists_alone_are_too(self, depths: list[int], fan_in: int) -> None:
         condensed_gists_are_of_one_depth(gists(depths), len(depths), fan_in)
 
-    @pytest.mark.parametrize(
+    @every(
         "depths, fan_in, chosen",
         [
             ([], 2, []),

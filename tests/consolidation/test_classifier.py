@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from engramdown.consolidation.classifier import CLASSES, ROWS, WEIGHTS, chances, rows_of
 from engramdown.consolidation.sentences import weighed
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     "words, expected",
     [
         ("the build is red again", "nothing"),

@@ -13,6 +13,7 @@ from engramdown.consolidation.forms import MOST_CHANGES, Compaction
 from engramdown.errors import ModelError
 from tests.consolidation.memories import drop, expire, known, learned, merge, move, supersede
 from tests.consolidation.scripted import Scripted
+from tests.tables import every
 
 TODAY: Final = date(2026, 3, 15)
 
@@ -97,7 +98,7 @@ def test_a_model_that_gives_no_answer_is_an_error() -> None:
         propose(learned("x", "y"), Scripted(error="no answer in time"), TODAY)
 
 
-@pytest.mark.parametrize(
+@every(
     "change",
     [
         pytest.param({"operation": "drop", "ids": ["a"]}, id="nothing-stays"),

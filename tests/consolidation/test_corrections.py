@@ -18,6 +18,7 @@ from engramdown.consolidation.corrections import (
 )
 from engramdown.engram import Engram
 from tests.corpora.dialogs import Dialog, changes, dialogs, known, labelled
+from tests.tables import every
 
 LEAST = {"preference": 0.8, "mixed": 0.7, "change": 0.75, "correction": 0.8}
 
@@ -68,7 +69,7 @@ class TestLabelledDialogs:
         assert poor / len(rows) <= 0.16
 
 
-@pytest.mark.parametrize(
+@every(
     "messages, expected",
     [
         (["Always use npm.", "Sorry, I meant pnpm, not npm."], ["always: Always use pnpm"]),
@@ -178,7 +179,7 @@ def test_nothing_takes_its_own_place(one: str, other: str) -> None:
         assert not supersedes(_engram(text), _engram(text))
 
 
-@pytest.mark.parametrize(
+@every(
     "first, second",
     [
         ("The colour of team a is red", "The colour of team b is red"),
@@ -198,8 +199,8 @@ def test_what_is_said_of_another_subject_takes_the_place_of_nothing(
     assert not supersedes(new, old)
 
 
-@pytest.mark.parametrize("said", ["Hello", "Great", "Perfect!", "Thanks", "Python"])
-@pytest.mark.parametrize("before", ["My name is Eve.", "I live in Porto.", "Our tracker is Jira."])
+@every("said", ["Hello", "Great", "Perfect!", "Thanks", "Python"])
+@every("before", ["My name is Eve.", "I live in Porto.", "Our tracker is Jira."])
 def test_a_word_alone_is_no_other_name(before: str, said: str) -> None:
     alone, both = (read_messages((text, "") for text in it) for it in ([before], [before, said]))
     assert [each.text for each in both.engrams] == [each.text for each in alone.engrams]

@@ -16,9 +16,10 @@ from engramdown.consolidation.extractive import (
     tells,
 )
 from tests.strategies import any_text
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "We decided on SQLite",
@@ -41,7 +42,7 @@ def test_this_decides(said: str) -> None:
     assert decides(said)
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     ["Let's see", "let us know", "let's look at it", "I can not decide", "The state is good"],
 )
@@ -49,7 +50,7 @@ def test_this_does_not_decide(said: str) -> None:
     assert not decides(said)
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "No, the other file",
@@ -83,7 +84,7 @@ def test_this_is_still_to_be_done(said: str) -> None:
     assert leaves_open(said)
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     ["Yes", "ok, do that!", "Sounds good, thanks.", "Ja, passt", "d'accord", "Vale, gracias"],
 )
@@ -96,7 +97,7 @@ def test_this_is_no_nod(said: str) -> None:
     assert not agrees(said)
 
 
-@pytest.mark.parametrize(
+@every(
     "text, files",
     [
         ("open src/app.py:12:4, please", ["src/app.py"]),

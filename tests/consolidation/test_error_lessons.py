@@ -22,6 +22,7 @@ from engramdown.consolidation.error_lessons import (
 from engramdown.transcripts.episode import Episode
 from tests.consolidation.lines import SESSION, call, failing, result, said, talk
 from tests.strategies import any_text
+from tests.tables import every
 
 Step = tuple[Episode, ...]
 
@@ -231,7 +232,7 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
+@every("case", WRONG)
 def test_what_goes_wrong_is_noticed(case: str) -> None:
     detector, steps = WRONG[case]
     cells = turn(*steps)
@@ -242,7 +243,7 @@ def test_what_goes_wrong_is_noticed(case: str) -> None:
     assert [engram.origin for engram in lessons] == [",".join(cell.pointer for cell in found)]
 
 
-@pytest.mark.parametrize("case", RIGHT)
+@every("case", RIGHT)
 def test_what_goes_right_is_not(case: str) -> None:
     detector, steps = RIGHT[case]
     assert detector(turn(*steps)) == []

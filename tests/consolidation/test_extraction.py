@@ -14,6 +14,7 @@ from engramdown.consolidation.sentences import LONGEST
 from engramdown.engram import Engram
 from engramdown.language.words import word_set
 from tests.corpora.statements import CORPORA, corpus
+from tests.tables import every
 
 NEW: Final = ("latest", "last", "held_out")
 TUNED: Final = tuple(name for name in CORPORA if name not in NEW)
@@ -117,7 +118,7 @@ class TestLabelledMessages:
         assert right / (right + wrong) >= 0.93
         assert found / (found + missed) >= 0.9
 
-    @pytest.mark.parametrize("name", CORPORA)
+    @every("name", CORPORA)
     def test_at_least_two_in_five_messages_state_nothing(self, name: str) -> None:
         lures = [message for message in corpus(name) if not message.expected]
         assert all(message.lure for message in lures)

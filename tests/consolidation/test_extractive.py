@@ -22,6 +22,7 @@ from engramdown.engram import fold
 from engramdown.language.untrusted import inert
 from engramdown.tokens import estimate_tokens
 from tests.strategies import any_text
+from tests.tables import every
 
 ROOM: Final = 10_000
 SPEAKERS: Final = (
@@ -208,7 +209,7 @@ class TestWhatIsTold:
         text = extract([Part("user", "Fix uv 0.5 in Python"), Part("assistant", "It is 5 MB.")], 99)
         assert text == f"Asked:\n- Fix uv 0.5 in Python\n{NO_FILES}\nFacts:\n- It is 5 MB."
 
-    @pytest.mark.parametrize(
+    @every(
         "output, line",
         [
             ("no such file\n\n", "no such file"),

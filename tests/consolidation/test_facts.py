@@ -19,6 +19,7 @@ from engramdown.engram import Engram
 from engramdown.errors import UnusableAnswerError
 from tests.consolidation.answering import Answering
 from tests.consolidation.lines import SESSION, said, talk
+from tests.tables import every
 
 MESSAGES = [Message("Hi! My name is Ada.", "s#1"), Message("I am in Berlin, in vim", "s#4")]
 
@@ -74,7 +75,7 @@ def test_no_messages_cost_nothing() -> None:
     assert model.asked == []
 
 
-@pytest.mark.parametrize(
+@every(
     "bad, why",
     [
         pytest.param(fact("", "Ada"), "no key", id="no-key"),

@@ -17,9 +17,10 @@ from engramdown.consolidation.information_loss import (
     unsaid,
 )
 from tests.cortex.entries import any_text
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     "a, b, what",
     [
         pytest.param("Retry 3 times", "Retry 5 times", "a number", id="number"),
@@ -41,7 +42,7 @@ def test_a_difference_in_substance_is_told(a: str, b: str, what: str) -> None:
     assert differs(b, a).startswith(what)
 
 
-@pytest.mark.parametrize(
+@every(
     "a, b",
     [
         pytest.param("Use uv", "use UV!", id="same"),
@@ -136,7 +137,7 @@ def test_what_is_made_up_is_told() -> None:
     assert invented("launch it in prod", ["launch it in production"]) == ""
 
 
-@pytest.mark.parametrize(
+@every(
     "text, originals, what",
     [
         pytest.param("Retry 5 times", ["retry 3 times"], "a number is lost (3)", id="number"),
@@ -186,7 +187,7 @@ def test_any_texts_are_compared_alike_from_both_sides(a: str, b: str) -> None:
     changed(a, [b])
 
 
-@pytest.mark.parametrize(
+@every(
     "fact, said, missing",
     [
         ("Editor: Helix", "I use vim", "'helix'"),

@@ -17,6 +17,7 @@ from tests.consolidation.view_laws import (
     what_must_be_seen_is_fresh,
 )
 from tests.consolidation.views import any_view, gists, talk, tool_calls
+from tests.tables import every
 
 
 class _Counted(list[Item]):
@@ -47,7 +48,7 @@ class TestCuts:
     def test_a_result_stays_with_its_call(self, items: list[Item]) -> None:
         a_result_stays_with_its_call(items)
 
-    @pytest.mark.parametrize(
+    @every(
         "calls, joined",
         [
             (("user", "assistant"), []),

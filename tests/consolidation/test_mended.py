@@ -12,6 +12,7 @@ from engramdown.consolidation.actions import cells_of
 from engramdown.consolidation.error_lessons import MOST, lessons_of_fixes
 from engramdown.engram import Engram
 from engramdown.transcripts.episode import Episode
+from tests.tables import every
 
 
 def _line(seq: int, role: str, text: str, name: str = "shell", **more: Any) -> Episode:  # noqa: ANN401 - as given
@@ -51,7 +52,7 @@ def test_a_lesson_names_both_calls_and_points_at_them() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@every(
     "broken, whole",
     [
         pytest.param("npm test", "pnpm test", id="another-program"),
@@ -68,7 +69,7 @@ def test_a_detail_that_was_mended_is_a_lesson(broken: str, whole: str) -> None:
     assert len(_learned((broken, "boom"), (whole, None))) == 1
 
 
-@pytest.mark.parametrize(
+@every(
     "broken, whole",
     [
         pytest.param("npm test", "npm test", id="the-same"),
@@ -157,7 +158,7 @@ def test_results_find_their_calls_by_their_id() -> None:
     assert [engram.origin for engram in _mended(lines)] == ["s#0,s#1"]
 
 
-@pytest.mark.parametrize(
+@every(
     "error, text, reason",
     [
         (True, "Traceback\n  x\nKeyError: 'a'\n\n", " with `KeyError: 'a'`"),

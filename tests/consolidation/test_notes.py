@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.notes import Page, read_notes
+from tests.tables import every
 
 LINES = st.sampled_from(
     [
@@ -49,7 +50,7 @@ def reasons(text: str) -> list[tuple[int, str]]:
     return [(each.line, each.reason) for each in read_notes(text).passed]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, expected",
     [
         pytest.param("", [], id="empty"),
@@ -82,7 +83,7 @@ def test_what_a_file_says(text: str, expected: list[str]) -> None:
     assert said(text) == expected
 
 
-@pytest.mark.parametrize(
+@every(
     "text, reason, rest",
     [
         pytest.param("```\n- xxx\n```\n- yyy", "code", ["yyy"], id="fence"),
@@ -177,7 +178,7 @@ def test_front_matter(text: str, globs: tuple[str, ...]) -> None:
 # ---- kinds ----
 
 
-@pytest.mark.parametrize(
+@every(
     "text, kind, words",
     [
         ("- Push it", "always", "Push it"),

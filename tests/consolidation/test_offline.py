@@ -12,6 +12,7 @@ from engramdown.consolidation.compaction import duplicates, expired, superseded,
 from engramdown.consolidation.plan_rules import is_safe, judge
 from engramdown.hippocampus.entry import Entry
 from tests.consolidation.memories import any_memories, drop, expire, known, learned, supersede
+from tests.tables import every
 
 TODAY: Final = date(2026, 3, 15)
 SAME: Final = "the same words"
@@ -111,7 +112,7 @@ def test_a_fact_gives_way_to_a_newer_one_of_its_key() -> None:
     assert judge(expected, [old, new], TODAY).apply == tuple(expected)
 
 
-@pytest.mark.parametrize(
+@every(
     "facts",
     [
         pytest.param([fact("a", "Editor: vim", "2026-01-01"), fact("b", "Pet: cat", "2026-02-01")],

@@ -23,6 +23,7 @@ from tests.consolidation.memories import (
     move,
     supersede,
 )
+from tests.tables import every
 
 TODAY: Final = date(2026, 3, 15)
 _MORE: Final = [known(f"more{at}", f"filler number {at}") for at in range(9)]
@@ -106,7 +107,7 @@ def test_what_stays_for_another_one_is_not_taken_itself() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@every(
     "operation, why",
     [
         pytest.param(drop("a", "a"), "a cannot give way to itself", id="itself"),
@@ -123,7 +124,7 @@ def test_an_operation_needs_another_memory(operation: Operation, why: str) -> No
         assert plan_rules.needs_another(operation, {}) == why
 
 
-@pytest.mark.parametrize(
+@every(
     "fields, what",
     [
         pytest.param({"kind": "never"}, "mixes kinds (lesson, never)", id="kind"),
@@ -146,7 +147,7 @@ def test_a_duplicate_is_of_one_kind_and_scope() -> None:
     assert plan_rules.mixes(expire("a"), memories) == ""
 
 
-@pytest.mark.parametrize(
+@every(
     "text, why",
     [
         pytest.param("", "the text cannot be kept: is empty", id="empty"),
@@ -230,7 +231,7 @@ def test_a_merge_that_changes_a_number_is_refused() -> None:
 # ---- what only a person may decide ----
 
 
-@pytest.mark.parametrize(
+@every(
     "fields",
     [
         pytest.param({"source": "user"}, id="said"),
@@ -238,7 +239,7 @@ def test_a_merge_that_changes_a_number_is_refused() -> None:
         pytest.param({"pin": True}, id="pinned"),
     ],
 )
-@pytest.mark.parametrize(
+@every(
     "operation",
     [
         drop("a", "b"),
@@ -262,7 +263,7 @@ def test_what_a_person_wrote_may_stay_for_another_one() -> None:
     assert ruling(drop("b", "a"), mine, known("b", "use uv")).verdict == "apply"
 
 
-@pytest.mark.parametrize(
+@every(
     "one, other",
     [
         pytest.param("retry 3 times", "retry 5 times", id="number"),

@@ -18,6 +18,7 @@ from engramdown.consolidation.summaries import (
 from engramdown.models.ledger import OUTCOMES, Call
 from engramdown.settings import ConversationSettings
 from tests.consolidation.views import any_view, gists, talk
+from tests.tables import every
 
 DEFAULTS = ConversationSettings()
 BEGIN = datetime(2026, 3, 1, 10, tzinfo=UTC)
@@ -102,9 +103,7 @@ class TestRest:
         free = _calls(*((0, "refused_spend") for _ in range(50)), (0, "missing_sdk"))
         assert rests_until(free, _at(0)) == ""
 
-    @pytest.mark.parametrize(
-        "failures, minutes", [(1, 1), (2, 2), (3, 4), (4, 8), (5, 30), (6, 30), (20, 30)]
-    )
+    @every("failures, minutes", [(1, 1), (2, 2), (3, 4), (4, 8), (5, 30), (6, 30), (20, 30)])
     def test_each_failure_doubles_the_pause_and_five_are_half_an_hour(
         self, failures: int, minutes: int
     ) -> None:

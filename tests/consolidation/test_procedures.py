@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from engramdown.consolidation.procedures import (
 )
 from engramdown.transcripts.episode import Episode
 from tests.cortex.entries import any_text
+from tests.tables import every
 
 RELEASE = ("uv run pytest -q", "git tag v1.2", "uv build", "uv publish --token-from env")
 
@@ -35,7 +35,7 @@ def run(*commands: str, session: str = "s1") -> list[Step]:
     return [step._replace(pointer=step.pointer.replace("s1", session)) for step in found]
 
 
-@pytest.mark.parametrize(
+@every(
     "said, keys",
     [
         ("git tag v1", ["git tag"]),
@@ -131,7 +131,7 @@ def lines(*said: tuple[str, str]) -> list[Episode]:
     return found
 
 
-@pytest.mark.parametrize(
+@every(
     "said, name",
     [
         ("Great. Remember how to release the app!", "release the app"),
@@ -158,7 +158,7 @@ def test_what_a_user_asks_for_has_the_steps_before_it(said: str, name: str) -> N
     assert found.body.count("\n") == 6
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         "Do you remember how to release the app?",

@@ -13,6 +13,7 @@ from hypothesis import given
 from engramdown.consolidation.prompts import MARK, Prompt, render
 from engramdown.errors import StoreError
 from tests.strategies import any_text
+from tests.tables import every
 
 TIDY = f"""\
 {{#- A note. -#}}
@@ -159,7 +160,7 @@ def test_every_template_of_ours_is_tried_here() -> None:
     assert {each.name for each in folder.iterdir()} == {f"{job}.j2" for job in OURS}
 
 
-@pytest.mark.parametrize("job", OURS)
+@every("job", OURS)
 def test_a_prompt_of_ours_says_what_it_is_given(job: str) -> None:
     tag = OURS[job][0]
     system, user = filled(job, "TEXT")

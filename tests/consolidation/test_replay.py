@@ -20,6 +20,7 @@ from engramdown.errors import ModelError, UnusableAnswerError
 from tests.consolidation.answering import Answering
 from tests.consolidation.lines import SESSION, call, failing, result, said, talk
 from tests.strategies import any_text
+from tests.tables import every
 
 MENDED = talk(
     said("user", "Run the tests"),
@@ -117,7 +118,7 @@ def test_an_answer_of_unknown_cells_teaches_nothing() -> None:
         replay_and_extract(cells("ok", "error"), Answering(items=[{"text": "x", "cells": [3]}]))
 
 
-@pytest.mark.parametrize(
+@every(
     "answer",
     [
         pytest.param({}, id="nothing"),

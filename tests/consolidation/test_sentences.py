@@ -6,13 +6,14 @@ import pytest
 
 from engramdown.consolidation.sentences import LONGEST, kind_of, language_of, reworded, statements
 from engramdown.engram import Kind
+from tests.tables import every
 
 
 def _said(text: str) -> list[str]:
     return [f"{said.kind}: {said.text}" for said in statements(text)]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, expected",
     [
         pytest.param(
@@ -110,7 +111,7 @@ def test_what_is_stated_is_tidied(text: str, expected: list[str]) -> None:
     assert _said(text) == expected
 
 
-@pytest.mark.parametrize(
+@every(
     "text, scope",
     [
         ("Remember that my son is called Ben.", "global"),
@@ -124,7 +125,7 @@ def test_what_is_about_the_life_of_a_user_is_global(text: str, scope: str) -> No
     assert [said.scope for said in statements(text)] == [scope]
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         pytest.param("She said: always use uv.", id="others"),
@@ -165,7 +166,7 @@ def test_what_is_not_stated_is_not_learned(text: str) -> None:
     assert _said(text) == []
 
 
-@pytest.mark.parametrize(
+@every(
     "words, language",
     [
         ("stop using emojis", "english"),
@@ -184,7 +185,7 @@ def test_a_word_of_another_language_makes_no_sentence_of_it(words: str, language
     assert language_of(words) == language
 
 
-@pytest.mark.parametrize(
+@every(
     "text, kind",
     [
         ("Use uv, never pip", "always"),
@@ -201,7 +202,7 @@ def test_what_is_handed_over_has_a_kind(text: str, kind: str) -> None:
     assert kind_of(text) == kind
 
 
-@pytest.mark.parametrize(
+@every(
     "text, kind, expected",
     [
         ("Stop using emojis", "never", "Using emojis"),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 
 from engramdown.consolidation.synonyms import plain
 from tests.cortex.entries import any_text
 from tests.language import table
+from tests.tables import every
 
 
-@pytest.mark.parametrize("text, said", table("plainer.tsv"))
+@every("text, said", table("plainer.tsv"))
 def test_what_is_the_same_in_other_words_is_read_alike(text: str, said: str) -> None:
     assert plain(text) == said
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engramdown.consolidation.utterances import LONGEST, mask_shown, sentences, small_letters
 from engramdown.language.characters import BLANK
+from tests.tables import every
 
 
 def _shown(text: str) -> str:
@@ -21,7 +22,7 @@ def _split(text: str) -> list[str]:
 class TestMask:
     """What is shown."""
 
-    @pytest.mark.parametrize(
+    @every(
         "text",
         [
             pytest.param("```\nnever\n```", id="fence"),
@@ -48,7 +49,7 @@ class TestMask:
     def test_what_is_shown_is_blank(self, text: str) -> None:
         assert "never" not in mask_shown(text)
 
-    @pytest.mark.parametrize(
+    @every(
         "text, shown",
         [
             pytest.param("Say 'no' to it", "Say ____ to it", id="quotes"),
@@ -69,7 +70,7 @@ class TestMask:
     def test_what_is_said_stays_where_it_was(self, text: str, shown: str) -> None:
         assert _shown(text) == shown
 
-    @pytest.mark.parametrize(
+    @every(
         "text",
         [
             "Translate this: never",
@@ -91,7 +92,7 @@ class TestMask:
     def test_what_is_pasted_is_blank_to_the_end(self, text: str) -> None:
         assert "never" not in mask_shown(text)
 
-    @pytest.mark.parametrize(
+    @every(
         "text",
         [
             pytest.param("Here is what I ran:\n```\nx\n```\nnever", id="a-fence-ends-it"),
@@ -124,7 +125,7 @@ class TestMask:
 class TestSentences:
     """Where a sentence ends."""
 
-    @pytest.mark.parametrize(
+    @every(
         "text, expected",
         [
             ("One. Two! Three?", ["One", "Two", "Three"]),

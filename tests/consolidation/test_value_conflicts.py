@@ -9,7 +9,6 @@ from __future__ import annotations
 from datetime import date
 from typing import Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from engramdown.consolidation.information_loss import is_duplicate, is_near_exac
 from engramdown.consolidation.plan import Operation
 from engramdown.consolidation.plan_rules import judge
 from tests.consolidation.memories import drop, known, learned, merge, supersede
+from tests.tables import every
 
 TODAY: Final = date(2026, 3, 15)
 _MORE: Final = [known(f"more{at}", f"filler number {at}") for at in range(2)]
@@ -360,7 +360,7 @@ def check(one: str, other: str) -> None:
         assert found.apply == (), operation
 
 
-@pytest.mark.parametrize("one, other", _CONFLICTS)
+@every("one, other", _CONFLICTS)
 def test_two_values_of_one_thing_never_become_one_by_themselves(one: str, other: str) -> None:
     check(one, other)
     check(other, one)

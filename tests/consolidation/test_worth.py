@@ -10,6 +10,7 @@ from engramdown.consolidation.facts import MOST_BYTES, recent, should_extract, w
 from engramdown.transcripts.episode import Episode
 from tests.consolidation.lines import said, talk
 from tests.strategies import any_text
+from tests.tables import every
 
 REPLY = "I will keep that in mind."
 TEXT = "I work in Berlin."
@@ -51,7 +52,7 @@ def test_a_nod_tells_nothing(text: str, *, worth: bool) -> None:
     assert should_extract(text, REPLY, 2) is worth
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         *("turn on the light", "Turn off the heating", "switch on it", "SWITCH OFF all"),
@@ -64,7 +65,7 @@ def test_an_order_or_a_question_of_the_moment_is_not_worth_it(text: str) -> None
     assert not should_extract(text, REPLY, 2)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         *("turn only at the gate, I say", "I always turn on the light", "settle the bill for me"),

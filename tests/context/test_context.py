@@ -35,6 +35,7 @@ from engramdown.recall import memories as relevance
 from engramdown.recall.memories import MemoryIndex
 from engramdown.tokens import estimate_tokens
 from tests.cortex.entries import any_entries, any_text, entry
+from tests.tables import every
 
 TODAY: Final = date(2026, 3, 1)
 
@@ -413,8 +414,8 @@ class TestRelevance:
 class TestShares:
     """Under headings that exceed their budget together, each keeps a fair share."""
 
-    @pytest.mark.parametrize("many", ["always", "never", "when"])
-    @pytest.mark.parametrize("budget", [150, 400, 1500])
+    @every("many", ["always", "never", "when"])
+    @every("budget", [150, 400, 1500])
     def test_no_heading_vanishes(self, many: Kind, budget: int) -> None:
         few = [kind for kind in RULE_KINDS if kind != many]
         rules = [entry(f"Rule {at} about {kind}", kind=kind) for kind in few for at in range(30)]
@@ -538,7 +539,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
+@every("name", TEMPLATES)
 def test_every_template_of_ours_can_be_rendered(name: str) -> None:
     assert renderer({})(name, VALUES).strip() != ""
 
@@ -552,7 +553,7 @@ def test_what_is_escaped_for_html_is_not_what_a_person_wrote() -> None:
     assert renderer({})("section.j2", {**VALUES, "heading": '<b> & "c"'}) == '<b> & "c"'
 
 
-@pytest.mark.parametrize(
+@every(
     "source, said",
     [
         pytest.param("a\n{{ x", "section.j2, line 2: unexpected end of template", id="syntax"),

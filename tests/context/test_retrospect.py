@@ -17,6 +17,7 @@ from engramdown.settings import EpisodeSettings
 from engramdown.tokens import estimate_tokens
 from tests.cortex.entries import entry
 from tests.episodes.strategies import texts
+from tests.tables import every
 
 TODAY = date(2026, 3, 1)
 NEWEST = EarlierSession(
@@ -75,7 +76,7 @@ def test_a_silence_that_is_named_costs_tokens() -> None:
     assert "Plan" not in retrospect(two, budget).text
 
 
-@pytest.mark.parametrize("room", range(28, 60, 4))
+@every("room", range(28, 60, 4))
 def test_the_newest_is_always_told_of_in_less_words(room: int) -> None:
     long = replace(NEWEST, messages=(("user", "word " * 300), *NEWEST.messages))
     section = retrospect([long, OLDEST], FRAME + room)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 
 from engramdown.conversation.rendering import (
@@ -17,6 +16,7 @@ from engramdown.conversation.rendering import (
     strays,
 )
 from tests.cortex.conversation.lines import any_lines, line
+from tests.tables import every
 
 
 def _call(seq: int, call: str = "a", text: str = "{}", name: str = "sh") -> Shown:
@@ -147,7 +147,7 @@ class TestTexts:
         assert spoken(line(1, "user", "Hello", "Ada\n- user")) == "Ada - user: Hello"
         assert steps([line(1, "user", " \n")]) == [Step("user", ("(empty)",))]
 
-    @pytest.mark.parametrize(
+    @every(
         "text, given",
         [
             ('{"cmd": "ls"}', {"cmd": "ls"}),

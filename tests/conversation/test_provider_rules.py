@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.conversation.provider_rules import check_anthropic, check_openai
+from tests.tables import every
 
 _HELLO: dict[str, Any] = {"role": "user", "content": "Hello"}
 
@@ -43,7 +42,7 @@ def _text(text: object = "x") -> dict[str, Any]:
 class TestOpenai:
     """Chat completions."""
 
-    @pytest.mark.parametrize(
+    @every(
         "messages, says",
         [
             ("no", "not a list"),
@@ -81,7 +80,7 @@ class TestOpenai:
 class TestAnthropic:
     """Messages."""
 
-    @pytest.mark.parametrize(
+    @every(
         "messages, says",
         [
             ("no", "not a list"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from engramdown.cortex.tools import LONGEST, Arguments, read_arguments, schema_of
+from tests.tables import every
 
 
 class Given(Arguments):
@@ -58,7 +59,7 @@ def test_what_fits_is_taken(arguments: Any, expected: Any) -> None:  # noqa: ANN
     assert {name: getattr(found, name) for name in found.model_fields_set} == expected
 
 
-@pytest.mark.parametrize(
+@every(
     "arguments, said",
     [
         ({}, '"query" is missing'),

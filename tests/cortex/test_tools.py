@@ -24,6 +24,7 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.tokens import estimate_tokens
 from tests.episodes.endpoint import FakeEmbedder
 from tests.episodes.transcripts import append, line, write
+from tests.tables import every
 
 RECALL = TOOLS["recall"]
 
@@ -59,7 +60,7 @@ def test_the_tool_set_is_known() -> None:
     ]
 
 
-@pytest.mark.parametrize("style", STYLES)
+@every("style", STYLES)
 def test_the_tool_set_costs_few_tokens(style: str) -> None:
     """What an assistant needs of memory, and everything there is."""
     assert cost(definitions(style)) < 900
@@ -324,6 +325,6 @@ TOLD: Final[dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("style", STYLES)
+@every("style", STYLES)
 def test_a_definition_is_wrapped_as_the_provider_asks(style: str) -> None:
     assert TOOL.definition(style) == TOLD[style]

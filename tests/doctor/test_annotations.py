@@ -8,6 +8,7 @@ import pytest
 
 from engramdown.doctor.syntax import Sheet, corrected, day, metadata_findings
 from engramdown.markdown.metadata import Metadata
+from tests.tables import every
 
 
 def found(text: str, *, ours: bool = True) -> list[tuple[int, str, bool]]:
@@ -19,7 +20,7 @@ def found(text: str, *, ours: bool = True) -> list[tuple[int, str, bool]]:
     ]
 
 
-@pytest.mark.parametrize(
+@every(
     "inside, expected",
     [
         pytest.param("id:k3v9q2ht", "id:k3v9q2ht", id="nothing"),
@@ -54,7 +55,7 @@ def test_what_is_corrected_is_correct() -> None:
     assert corrected(corrected(meta)) == corrected(meta)
 
 
-@pytest.mark.parametrize(
+@every(
     "value", ["2026-2-7", "2026-02-30", "soon", "", "20260207", "\uff12\uff10\uff12\uff16-01-01"]
 )
 def test_what_is_no_day_is_none(value: str) -> None:
@@ -65,7 +66,7 @@ def test_a_day_is_a_date() -> None:
     assert day("2026-02-28") == date(2026, 2, 28)
 
 
-@pytest.mark.parametrize(
+@every(
     "comment, code",
     [
         pytest.param("<!-- id:k3v9q2ht confidence: high -->", "near-metadata", id="space"),

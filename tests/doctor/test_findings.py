@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from engramdown.doctor.findings import Finding, codes, find
+from tests.tables import every
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 
@@ -30,14 +29,14 @@ def test_a_secret_in_what_is_quoted_is_hidden() -> None:
     assert "[redacted: " in message
 
 
-@pytest.mark.parametrize("code", codes())
+@every("code", codes())
 def test_a_sentence_is_no_sentence_with_a_full_stop(code: str) -> None:
     for words in (codes()[code].message, codes()[code].advice):
         assert words == words.strip()
         assert not words.endswith(".")
 
 
-@pytest.mark.parametrize("code", codes())
+@every("code", codes())
 def test_every_code_has_its_row_in_the_docs(code: str) -> None:
     page = (ROOT / "docs" / "doctor.md").read_text(encoding="utf-8")
     assert re.search(rf"^\| `{code}` \| {codes()[code].level} \|", page, re.MULTILINE)

@@ -6,6 +6,7 @@ import pytest
 
 from engramdown.doctor.syntax import Sheet, damage
 from engramdown.markdown.metadata import comments
+from tests.tables import every
 
 
 def found(text: str, file: str = "lessons.md") -> list[tuple[int, str]]:
@@ -44,7 +45,7 @@ def test_a_byte_order_mark_inside_of_the_text_is_hidden() -> None:
     assert found("- a\n\ufeff- b\n") == [(2, "hidden-character")]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, extent",
     [
         pytest.param("<<<<<<< a\n- x\n=======\n>>>>>>> b\n", "down to line 4", id="whole"),
@@ -63,7 +64,7 @@ def test_what_only_looks_like_a_conflict_is_none(text: str) -> None:
     assert "conflict" not in [code for _, code in found(text)]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, expected",
     [
         pytest.param("```\n- x\n", [(1, "unclosed-fence")], id="fence"),
@@ -97,7 +98,7 @@ def test_what_is_left_open_is_found(text: str, expected: list[tuple[int, str]]) 
     assert found(text) == expected
 
 
-@pytest.mark.parametrize(
+@every(
     "text, expected",
     [
         pytest.param("```sh\nmake\n```\n", (1, "a code block (3 lines)"), id="fence"),
@@ -124,7 +125,7 @@ def test_in_files_that_are_no_lists_of_memories_nothing_is_noted(file: str) -> N
     assert found("> a\n\n```\n```\n", file) == []
 
 
-@pytest.mark.parametrize(
+@every(
     "text, expected",
     [
         pytest.param(" - a\n - b\n   c\n", [1], id="once-for-neighbours"),

@@ -33,6 +33,7 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import Episode
 from tests.episodes.strategies import episodes, texts
+from tests.tables import every
 
 NOW = "2026-02-27T10:15:00.000000Z"
 
@@ -131,14 +132,14 @@ def test_a_tool_without_a_name_is_counted() -> None:
     assert compute("s", talk).tools == {"tool": 1}
 
 
-@pytest.mark.parametrize("kind", lazy.texts(card.__file__))
+@every("kind", lazy.texts(card.__file__))
 def test_the_words_of_the_user_tell_the_kind(kind: str) -> None:
     cue = min(lazy.texts(card.__file__)[kind].split("|"))
     assert compute("s", [line(1, "user", f"{cue.upper()}, please")]).kind == kind
     assert compute("s", [line(1, "user", "Hi"), line(2, "assistant", cue)]).kind == "casual"
 
 
-@pytest.mark.parametrize(
+@every(
     "given, files",
     [
         pytest.param('{"file": "a \\"b\\".py"}', ('a "b".py',), id="escaped"),
@@ -240,7 +241,7 @@ def test_a_page_that_nobody_changed_changes_nothing() -> None:
     assert apply_page(card, as_page(card)) == replace(card, edited=True)
 
 
-@pytest.mark.parametrize(
+@every(
     "page, changed",
     [
         pytest.param("---\ntitle: Mine\n---\n", {"title": "Mine"}, id="one-field"),
@@ -369,7 +370,7 @@ def test_the_newest_counts() -> None:
     assert read_filled(data) == SAID._replace(title="new")
 
 
-@pytest.mark.parametrize(
+@every(
     "value",
     [
         pytest.param([], id="no-object"),

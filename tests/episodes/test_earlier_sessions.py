@@ -22,6 +22,7 @@ from engramdown.episodes.earlier_sessions import (
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import SessionInfo
+from tests.tables import every
 
 
 def at(day: int, hour: int = 0, minute: int = 0) -> str:
@@ -86,7 +87,7 @@ def test_what_is_not_over_or_seen_anyway_is_left_out(spans: list[SessionInfo]) -
 # ---- silences ----
 
 
-@pytest.mark.parametrize(
+@every(
     "end, start, gap",
     [
         pytest.param(at(1), at(1, 0, 29), "", id="less-than-half-an-hour"),

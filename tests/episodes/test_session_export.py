@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engramdown.episodes.session_export import as_json, as_markdown
 from engramdown.transcripts.episode import Episode
 from tests.episodes.strategies import episodes, texts
+from tests.tables import every
 
 NAME = "20260227-101500-4f2a"
 
@@ -165,7 +166,7 @@ def test_any_session_is_a_page(told: list[Episode], title: str) -> None:
     assert as_json(NAME, told, lambda _: "w")["session"] == NAME
 
 
-@pytest.mark.parametrize("char", ["`", "\r", ">", "#", "\x1b", "\u202e"])
+@every("char", ["`", "\r", ">", "#", "\x1b", "\u202e"])
 def test_a_megabyte_of_anything_is_no_problem(char: str) -> None:
     assert len(page(said(1, "user", char * 1_000_000))) > 1_000_000
     assert len(page(said(1, "tool_result", char * 1_000_000, name=char * 100))) > 1_000_000

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import quote, quote_plus
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.storage.erasure import GONE, PIECE, Words
+from tests.tables import every
 
 TEXT = 'Die Türöffnung von <Haus 7> ist "4711-blau" — nie & nimmer\nweitersagen'
 HALF: Final = len(TEXT) // 2
@@ -34,7 +34,7 @@ WRITINGS: Final[dict[str, Callable[[str], str]]] = {
 }
 
 
-@pytest.mark.parametrize("writing", WRITINGS)
+@every("writing", WRITINGS)
 def test_a_text_is_found_and_cut_in_every_writing(writing: str) -> None:
     words = Words([TEXT])
     said = f"Before. {WRITINGS[writing](TEXT)} After."
@@ -70,7 +70,7 @@ def test_every_half_tells_the_text(at: int, writing: str, alone: bool) -> None: 
     assert words.shared_lines(said) == []
 
 
-@pytest.mark.parametrize(
+@every(
     "text, said, goes",
     [
         ("The staging box is Heron-41 in Rotterdam", "reset the staging box", False),

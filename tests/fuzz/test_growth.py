@@ -15,6 +15,7 @@ from engramdown.markdown.blocks import scan
 from engramdown.recall.lines import read_lines
 from tests.fuzz.growth import FLOOR, Hostile, complaint, of_patterns, repetitions, trials
 from tests.fuzz.pumps import WAYS, Pump, pumps_of
+from tests.tables import every
 
 FIFTY_MEGABYTES = 50 * 1024 * 1024
 
@@ -45,7 +46,7 @@ def test_what_is_over_in_a_moment_is_not_judged(monkeypatch: pytest.MonkeyPatch)
     assert not complaint(len, Hostile("a", lambda length: "a" * length), 1_000)
 
 
-@pytest.mark.parametrize(
+@every(
     "pattern, found",
     [
         ("a*", [Pump("", "a", "")]),
@@ -71,7 +72,7 @@ def test_a_pump_makes_texts_that_nearly_fit() -> None:
     assert re.fullmatch("(?:<(?:ab)*>)*", texts[3])
 
 
-@pytest.mark.parametrize("text", repetitions(), ids=lambda text: text.what)
+@every("text", repetitions(), ids=lambda text: text.what)
 def test_a_repetition_is_as_long_as_asked(text: Hostile) -> None:
     assert len(text.made(4_000)) > 1_000
     assert len(text.made(16_000)) > 3 * len(text.made(4_000))

@@ -5,21 +5,20 @@ from __future__ import annotations
 import random
 from itertools import islice
 
-import pytest
-
 from tests.fuzz.mutating import changed, mutants
 from tests.fuzz.targets import TARGETS, inputs
+from tests.tables import every
 
 CASES = [(name, data) for name in TARGETS for data in inputs(name).values()]
 NAMES = [f"{name}-{of}" for name in TARGETS for of in inputs(name)]
 
 
-@pytest.mark.parametrize("name, data", CASES, ids=NAMES)
+@every("name, data", CASES, ids=NAMES)
 def test_the_law_holds(name: str, data: bytes) -> None:
     TARGETS[name](data)
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@every("name", TARGETS)
 def test_every_target_has_seeds(name: str) -> None:
     assert len(inputs(name)) >= 3
 

@@ -21,6 +21,7 @@ from engramdown.gate.gate import (
 )
 from engramdown.hippocampus.entry import Entry
 from tests.cortex.entries import entry
+from tests.tables import every
 
 KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -192,8 +193,8 @@ class TestWhatIsKnown:
 class TestWhatIsWritten:
     """What leaves here holds no secret and claims no confirmation."""
 
-    @pytest.mark.parametrize("kind", KINDS)
-    @pytest.mark.parametrize("scope", SCOPES)
+    @every("kind", KINDS)
+    @every("scope", SCOPES)
     def test_only_a_fact_about_the_user_changes_its_scope(self, kind: Kind, scope: str) -> None:
         engram = Engram("Name: Ada", kind, "global" if scope == "global" else "project")
         assert scope_of(engram) == ("global" if kind == "profile" else scope)
@@ -221,8 +222,8 @@ class TestWhatIsWritten:
         assert not holds_secret(hidden)
         assert without_secrets(hidden) == hidden
 
-    @pytest.mark.parametrize("basis", BASES)
-    @pytest.mark.parametrize("source", SOURCES)
+    @every("basis", BASES)
+    @every("source", SOURCES)
     def test_nobody_but_the_user_says_verified(self, source: Source, basis: Basis) -> None:
         engram = Engram("Use uv", "always", "project", source=source, basis=basis)
         raised = basis == "verified" and source != "user"

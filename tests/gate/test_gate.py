@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from engramdown.engram import CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Source
 from engramdown.gate.gate import REASONS, Code, Findings, decide, kind_of
 from tests.cortex.entries import entry
+from tests.tables import every
 
 KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 THEIRS: Final = entry("Never deploy on Fridays", id="k3v9q2ht", kind="never")
@@ -58,7 +59,7 @@ def _cells() -> Iterator[object]:
             yield pytest.param(mode, confidence, findings, cell, said, id=f"{row}-{mode}")
 
 
-@pytest.mark.parametrize("mode, confidence, findings, cell, code", [*_cells()])
+@every("mode, confidence, findings, cell, code", [*_cells()])
 def test_the_table(
     mode: str, confidence: Confidence, findings: Findings, cell: str, code: Code
 ) -> None:
@@ -68,22 +69,22 @@ def test_the_table(
     assert decision.code == code
 
 
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+@every("source", SOURCES)
+@every("mode", ["autopilot", "copilot"])
 def test_only_the_word_of_a_user_outweighs_a_tombstone(mode: str, source: Source) -> None:
     decision = decide(mode, learned("high", source), TOMBSTONE)
     assert decision.action == ("encode" if source == "user" else "discard")
 
 
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+@every("source", SOURCES)
+@every("mode", ["autopilot", "copilot"])
 def test_only_the_word_of_a_user_may_contradict_the_user(mode: str, source: Source) -> None:
     decision = decide(mode, learned("high", source, ""), CONTRADICTION)
     assert decision.action == ("encode" if source == "user" else "confirm")
 
 
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+@every("source", SOURCES)
+@every("mode", ["autopilot", "copilot"])
 def test_whoever_would_take_the_place_of_a_fact_is_asked_about(mode: str, source: Source) -> None:
     decision = decide(mode, learned("high", source, ""), Findings(replaces=THEIRS))
     assert (decision.action, decision.code) == ("confirm", "contradiction")
@@ -110,8 +111,8 @@ def test_what_came_from_outside_is_not_the_word_of_the_user(via: Literal["tool",
     assert decide("copilot", claimed, CONTRADICTION).action == "confirm"
 
 
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("mode", ["autopilot", "copilot"])
+@every("source", SOURCES)
+@every("mode", ["autopilot", "copilot"])
 def test_a_secret_is_held_whoever_says_it(mode: str, source: Source) -> None:
     assert decide(mode, learned("high", source), SECRET).code == "secret"
 
@@ -129,7 +130,7 @@ def test_an_order_in_the_conversation_is_what_rules_look_like() -> None:
     assert decide("copilot", said, ORDER).action == "encode"
 
 
-@pytest.mark.parametrize(
+@every(
     "findings, code",
     [
         pytest.param(
@@ -151,7 +152,7 @@ def test_off_comes_before_everything(mode: str) -> None:
     assert (decide(mode, learned(), worst).code == "off") == (mode == "off")
 
 
-@pytest.mark.parametrize(
+@every(
     "findings, words",
     [
         pytest.param(NOTHING, "low confidence: you want to be asked", id="confidence"),
@@ -227,7 +228,7 @@ def test_nothing_is_written_unasked_that_anything_speaks_against(
     assert not decision.held or (mode == "autopilot" and decision.action == "confirm")
 
 
-@pytest.mark.parametrize(
+@every(
     "text, kind",
     [
         ("Always run the linter before pushing", "always"),
@@ -294,6 +295,6 @@ def test_what_begins_with_always_is_always(text: str) -> None:
     assert kind_of(f"Always {text}") == "always"
 
 
-@pytest.mark.parametrize("char", ["a", " ", "-", "'", "please ", "to ", "\u00e9"])
+@every("char", ["a", " ", "-", "'", "please ", "to ", "\u00e9"])
 def test_a_megabyte_of_anything_is_read_at_once(char: str) -> None:
     assert kind_of(char * 1_000_000) == "lesson"

@@ -23,6 +23,7 @@ from engramdown.gate.keyed_values import (
 )
 from engramdown.hippocampus.entry import Entry
 from engramdown.kinds import is_name
+from tests.tables import every
 
 
 def test_a_proposal_of_no_value_has_no_marks() -> None:
@@ -52,7 +53,7 @@ _LABELS = st.text(st.characters(codec="utf-8", exclude_characters=".\0"), min_si
 _NAMESPACES = st.lists(_LABELS, min_size=1, max_size=4).map(tuple)
 
 
-@pytest.mark.parametrize(
+@every(
     "namespace, home",
     [
         (("project", "rules"), Home("project", "rules.md", native=True)),
@@ -66,7 +67,7 @@ def test_some_namespaces_are_known(namespace: Namespace, home: Home) -> None:
     assert home_of(namespace, "project") == home
 
 
-@pytest.mark.parametrize(
+@every(
     "namespace, scope, begins",
     [
         (("users", "42"), "project", "topics/users-42-"),

@@ -26,6 +26,7 @@ from engramdown.storage.disk import Disk
 from tests.cortex.entries import any_text
 from tests.cortex.person import Person
 from tests.gate.decisions import accept, decline
+from tests.tables import every
 
 KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -771,7 +772,7 @@ def test_a_person_may_change_every_word() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@every(
     "text, said",
     [
         ("Ship it", "is no skill; write `Skill `"),

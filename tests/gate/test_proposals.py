@@ -12,6 +12,7 @@ from engramdown.gate.gate import REASONS
 from engramdown.gate.pending import Operation, Pending, Proposal, describe
 from engramdown.hippocampus.entry import Entry
 from tests.cortex.entries import entry
+from tests.tables import every
 
 KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -39,7 +40,7 @@ def test_every_proposal_keeps_its_place() -> None:
     assert texts == ["Lesson 0", "Lesson 1", "Lesson 2"]
 
 
-@pytest.mark.parametrize("code", REASONS)
+@every("code", REASONS)
 def test_codes_are_told_in_words(code: str) -> None:
     assert described(replace(item("Use uv"), reason=code)).reason == REASONS[code]
     held = described(replace(item("Use uv"), hold=code))

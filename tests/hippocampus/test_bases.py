@@ -13,6 +13,7 @@ from engramdown.hippocampus.history import Past, make_part
 from tests.hippocampus.shelf import base_among
 from tests.hippocampus.stories import hand_edited, machine_edited
 from tests.strategies import markdown
+from tests.tables import every
 
 ONCE, TWICE, THRICE = (f"- {words} <!-- id:eeeeeeee -->\n" for words in ("one", "two", "three"))
 A, B, C, D = (f"- {name} <!-- id:{name * 8} -->\n" for name in "abcd")
@@ -31,7 +32,7 @@ def story(*told: str) -> tuple[str, list[Past]]:
     return texts[-1], past[::-1]
 
 
-@pytest.mark.parametrize(
+@every(
     "states, saved, base",
     [
         pytest.param((A,), A + B, 0, id="one-state"),
@@ -70,7 +71,7 @@ def test_the_state_that_a_person_had_open(states: tuple[str, ...], saved: str, b
     assert base_among(states, saved) == states[base]
 
 
-@pytest.mark.parametrize(
+@every(
     "told, saved, back",
     [
         # An editor that goes on from what it saved, and that saves it once more.

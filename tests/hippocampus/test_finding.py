@@ -7,6 +7,7 @@ import pytest
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
 from engramdown.hippocampus.entry import Entry, address, by_prefix, find_line, retired_name
 from engramdown.markdown.document import parse
+from tests.tables import every
 
 PAGE = """\
 # Lessons
@@ -41,7 +42,7 @@ def test_without_its_mark_an_address_of_a_retired_memory_gives_way_to_an_id() ->
     assert by_prefix(before, [one, other], retired_name(before, [one, other]), "here") == other
 
 
-@pytest.mark.parametrize("prefix", ["_7a2pcsc", "~7a2pcsc", "7a2pcsc", "_7a", "~7a", "7a"])
+@every("prefix", ["_7a2pcsc", "~7a2pcsc", "7a2pcsc", "_7a", "~7a", "7a"])
 def test_an_address_is_found_with_its_mark_the_former_one_and_none(prefix: str) -> None:
     assert by_prefix(prefix, ["k3v9q2ht", "_7a2pcsc"], str, "here") == "_7a2pcsc"
 

@@ -15,13 +15,14 @@ from tests.hippocampus.gallery import Page, Said
 from tests.hippocampus.gallery_damaged import DAMAGED_PAGES
 from tests.hippocampus.gallery_notes import NOTES_PAGES
 from tests.hippocampus.gallery_rules import RULES_PAGES
+from tests.tables import every
 
 PAGES: Final = (*RULES_PAGES, *NOTES_PAGES, *DAMAGED_PAGES)
 TODAY: Final = date(2026, 3, 15)
 META: Final = Metadata((("id", "zzzzzzzz"),))
 NEW_TEXTS: Final = ("New", "two\n\n  lines", "## Always", "```\ncode\n```", "x <!-- y -->", "---")
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+every_page = every("page", PAGES, ids=lambda page: page.name)
 
 
 def said(document: Document) -> list[Said]:
@@ -61,7 +62,7 @@ def test_a_page_says_what_a_reader_expects(page: Page) -> None:
 
 
 @every_page
-@pytest.mark.parametrize("kind", ["", "always", "never", "when"])
+@every("kind", ["", "always", "never", "when"])
 def test_adding_an_entry_inserts_one_piece_and_changes_no_other_entry(
     page: Page, kind: str
 ) -> None:

@@ -18,6 +18,7 @@ from engramdown.markdown.metadata import Metadata
 from tests import step_laws
 from tests.hippocampus.shelf import TODAY, Shelf
 from tests.hippocampus.stories import engrams, shelves
+from tests.tables import every
 
 LESSON = Engram("CI is slow", "lesson", "project", topic="CI")
 ALWAYS = Engram("Use uv", "always", "project")
@@ -113,7 +114,7 @@ def test_a_secret_in_a_heading_does_not_go_into_the_archive() -> None:
     assert key not in shelf.texts["archive.md"]
 
 
-@pytest.mark.parametrize(
+@every(
     "line, engram, better",
     [
         pytest.param("source:user", ALWAYS, "source:user", id="weaker-source"),
@@ -212,7 +213,7 @@ def test_a_task_is_retired_without_its_box() -> None:
     assert shelf.said("archive.md") == ["Use uv"]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, tick, rest",
     [
         ("[ ] a", " ", "a"),
@@ -229,14 +230,14 @@ def test_the_box_of_a_task(text: str, tick: str, rest: str) -> None:
     assert entry.split_task(text) == (tick, rest)
 
 
-@pytest.mark.parametrize(
+@every(
     "name", ["rules.md", "lessons.md", "profile.md", "pending.md", "archive.md", "topics/köln.md"]
 )
 def test_the_names_of_memory_files(name: str) -> None:
     assert is_name(name)
 
 
-@pytest.mark.parametrize(
+@every(
     "name",
     [
         "soul.md",
@@ -262,7 +263,7 @@ def test_the_file_of_a_topic_cannot_leave_its_folder() -> None:
         topic_file("../rules")
 
 
-@pytest.mark.parametrize(
+@every(
     "file, fields, copies",
     [
         ("lessons.md", {"id": "a", "topic": "ci"}, ["topics/ci.md"]),
@@ -345,7 +346,7 @@ def test_the_kind_and_topic_that_follow_from_the_file(file: str, kind: str, topi
     assert (entry.kind, entry.topic) == (kind, topic)
 
 
-@pytest.mark.parametrize(
+@every(
     "file, page, said",
     [
         ("rules.md", "intro\n\n- a\n\n## Own\n\npara\n", ["a", "para"]),

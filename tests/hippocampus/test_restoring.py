@@ -13,6 +13,7 @@ from engramdown.markdown.document import parse
 from tests import step_laws
 from tests.hippocampus.shelf import Shelf
 from tests.hippocampus.stories import numbers, shelves
+from tests.tables import every
 
 ADA = "- Name: Ada <!-- id:aaaaaaaa -->\n"
 BOB = Engram("Name: Bob", "profile", "global", source="user")
@@ -27,7 +28,7 @@ def test_restoring_loses_nothing_and_doubles_nothing(shelf: Shelf, number: int) 
     step_laws.restoring_loses_and_doubles_nothing(shelf, number)
 
 
-@pytest.mark.parametrize(
+@every(
     "file, line, back",
     [
         pytest.param(

@@ -9,6 +9,7 @@ from engramdown.hippocampus.changeset import standing_for
 from engramdown.hippocampus.entry import successors, tombstones
 from engramdown.markdown.document import parse
 from tests.hippocampus.shelf import Shelf
+from tests.tables import every
 
 OLD = Engram("Use pip", "always", "project", source="consolidation", origin="s1#4")
 NEW = "## Always\n\n- Use uv <!-- id:nnnnnnnn source:llm -->\n"
@@ -38,7 +39,7 @@ def test_what_gave_way_is_known_by_what_replaced_it(reason: str) -> None:
     assert again(OLD, gone("USE PIP.", reason=reason)) == (False, "nnnnnnnn")
 
 
-@pytest.mark.parametrize(
+@every(
     "archived",
     [
         pytest.param(gone(kind="never"), id="another-kind"),

@@ -15,6 +15,7 @@ from engramdown.hippocampus.entry import Entry, as_entry, raw_entries
 from engramdown.markdown.document import written
 from engramdown.markdown.metadata import Metadata
 from tests.hippocampus.shelf import TODAY, Shelf
+from tests.tables import every
 
 LESSONS = (
     "# Lessons\n\n"
@@ -158,7 +159,7 @@ def test_a_line_that_a_person_wrote_stays_byte_for_byte_when_a_duplicate_of_it_g
     )
 
 
-@pytest.mark.parametrize(
+@every(
     "old, new, why",
     [
         pytest.param("- is slow", "- is fast", "bbbbbbbb was changed meanwhile", id="text"),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engramdown.hippocampus.snapshot import has_aliases, meant, named, spelled, spellings
 from engramdown.kinds import SOUL
+from tests.tables import every
 
 NAMES = ("profile.md", SOUL)
 
@@ -25,7 +26,7 @@ others = st.sampled_from(
 files = st.lists(cased_names | others, unique=True, max_size=8)
 
 
-@pytest.mark.parametrize(
+@every(
     "found, used",
     [
         pytest.param([], "profile.md", id="none"),

@@ -21,6 +21,7 @@ from engramdown.hippocampus.history import (
     write_line,
 )
 from tests import strategies
+from tests.tables import every
 
 # What a file can hold: any bytes, read with surrogateescape.
 texts = st.binary(max_size=60).map(lambda data: data.decode("utf-8", "surrogateescape"))
@@ -79,7 +80,7 @@ def test_a_line_may_tell_how_every_file_was_left_before_it() -> None:
     assert read_heads(write_line(STEP, {}, 0), 0) == {}
 
 
-@pytest.mark.parametrize(
+@every(
     "line, at",
     [
         pytest.param(write_line(STEP), 0, id="not-told"),
@@ -106,7 +107,7 @@ def test_a_file_that_is_not_there_has_no_digest() -> None:
     assert len(digest("a")) == 16
 
 
-@pytest.mark.parametrize(
+@every(
     "line",
     [
         b"",
@@ -127,22 +128,20 @@ def test_a_line_that_cannot_be_read_is_none(line: bytes) -> None:
     assert read_line(line) is None
 
 
-@pytest.mark.parametrize(
-    "key", ["step", "at", "by", "op", "why", "of", "file", "from", "to", "old", "new", "text"]
-)
-@pytest.mark.parametrize("value", [5, [], {}, True, "\ud800"], ids=ascii)
+@every("key", ["step", "at", "by", "op", "why", "of", "file", "from", "to", "old", "new", "text"])
+@every("value", [5, [], {}, True, "\ud800"], ids=ascii)
 def test_a_line_with_something_else_than_a_text_is_none(key: str, value: object) -> None:
     assert read_line(told(key, value)) is None
 
 
-@pytest.mark.parametrize("key", ["at", "whole", "size"])
-@pytest.mark.parametrize("value", [-1, 0.5, None, True, "1", []], ids=ascii)
+@every("key", ["at", "whole", "size"])
+@every("value", [-1, 0.5, None, True, "1", []], ids=ascii)
 def test_a_line_with_something_else_than_a_number_is_none(key: str, value: object) -> None:
     assert read_line(told(key, value, part=True)) is None
 
 
-@pytest.mark.parametrize("key", ["id", "in", "before", "after", "section"])
-@pytest.mark.parametrize("value", [5, [], False], ids=ascii)
+@every("key", ["id", "in", "before", "after", "section"])
+@every("value", [5, [], False], ids=ascii)
 def test_a_line_with_something_else_than_a_memory_is_none(key: str, value: object) -> None:
     record = json.loads(write_line(STEP))
     record["entries"][0][key] = value

@@ -10,6 +10,7 @@ import pytest
 from engramdown.importers.claude_code import CLAUDE_CODE
 from engramdown.importers.records import FILE, Message, Record
 from tests.importers.told import read
+from tests.tables import every
 
 AT = "2026-02-27T10:15:00.123Z"
 
@@ -60,7 +61,7 @@ def test_a_conversation_is_taken_with_its_calls() -> None:
     assert told.reasons == ["summary: not part of the conversation"]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, more, role, meta",
     [
         ("hello", {}, "user", {}),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from engramdown.importers.inputs import Opened, elements, is_one_value, parse
 from engramdown.importers.records import Record, Skipped
+from tests.tables import every
 
 CUT = "the rest of the file is not JSON"
 
@@ -43,7 +44,7 @@ def told(data: bytes) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(
+@every(
     "data, values",
     [
         (b"", ["is not JSON"]),
@@ -78,7 +79,7 @@ def test_an_empty_line_is_nothing(line: bytes) -> None:
     assert parse(line, 1, 0) is None
 
 
-@pytest.mark.parametrize(
+@every(
     "line, value",
     [
         (b'{"a": 1}\r\n', {"a": 1}),
@@ -92,7 +93,7 @@ def test_a_line_is_one_record(line: bytes, value: object) -> None:
     assert parse(line, 7, 90) == Record(7, 90, value)
 
 
-@pytest.mark.parametrize(
+@every(
     "line", [b"{", b"nope", b"[" * 200_000, b'{"a":' * 100_000, b"1" * 5_000, b'"' + b"\\" * 99_999]
 )
 def test_a_line_that_is_no_json_is_skipped(line: bytes) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from engramdown.importers.migration import (
     topics,
 )
 from tests.consolidation.test_notes import TEXTS
+from tests.tables import every
 
 NAMES: Final[dict[Layout, str]] = {
     "notes": "CLAUDE.md",
@@ -46,7 +46,7 @@ def engrams(path: str, text: str, scope: Scope = "project") -> list[Engram]:
     return [each.engram for each in found(path, text, scope=scope).memories]
 
 
-@pytest.mark.parametrize(
+@every(
     "path, layout",
     [
         ("CLAUDE.md", "notes"),
@@ -72,7 +72,7 @@ def test_what_a_file_is_by_its_path(path: str, layout: str | None) -> None:
     assert layout_of(path) == layout
 
 
-@pytest.mark.parametrize(
+@every(
     "layout, word",
     [
         ("notes", ("user", "high", "told")),
@@ -143,7 +143,7 @@ def test_a_date_comes_from_the_heading_or_the_name() -> None:
     assert [each.ts for each in engrams("CLAUDE.md", "- one thing")] == [""]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, kind, words",
     [
         ("- Always use uv", "always", "Always use uv"),
@@ -206,7 +206,7 @@ def test_a_file_of_a_folder_is_about_the_folder_in_its_project() -> None:
     assert read(broken, "project").memories[0].engram.text == "Use cursors"
 
 
-@pytest.mark.parametrize(
+@every(
     "path, text, reason",
     [
         ("CLAUDE.md", "This file provides guidance.", "is about the file itself"),
@@ -232,7 +232,7 @@ def test_an_index_leads_to_files_once() -> None:
     assert links(text) == ["a.md", "x/b.md"]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, expected",
     [
         ('[{"file": "a/x.md", "topic": "CI"}, 3, {"path": "y.md"}]', {"x.md": "CI"}),

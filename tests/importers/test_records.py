@@ -5,18 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.importers.records import Fields, content_text, digest, number, time_of
 from tests.episodes.strategies import any_value, texts
+from tests.tables import every
 
 MOMENT = datetime(2026, 2, 27, 10, 15, 0, 123456, tzinfo=UTC)
 SECONDS = 1_772_187_300
 
 
-@pytest.mark.parametrize(
+@every(
     "value",
     [
         "2026-02-27T10:15:00.123456Z",
@@ -40,7 +40,7 @@ def test_whole_numbers_are_seconds_or_milliseconds() -> None:
     assert time_of(SECONDS) == time_of(SECONDS * 1_000) == MOMENT.replace(microsecond=0)
 
 
-@pytest.mark.parametrize(
+@every(
     "value",
     [
         None,
@@ -90,7 +90,7 @@ def test_nothing_is_an_exception(value: Any) -> None:  # noqa: ANN401 - anything
     assert number(value) is None or number(value) == value
 
 
-@pytest.mark.parametrize(
+@every(
     "content, text",
     [
         (None, ""),
@@ -125,6 +125,6 @@ def test_no_two_lists_of_texts_share_a_digest(one: list[str], other: list[str]) 
     assert (digest(*one) == digest(*other)) == (one == other)
 
 
-@pytest.mark.parametrize("value", [True, -1, 1e20, "5", None, float("nan")])
+@every("value", [True, -1, 1e20, "5", None, float("nan")])
 def test_what_is_no_count_is_no_number(value: object) -> None:
     assert number(value) is None

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engramdown.importers.importer import recognised, sources
 from engramdown.importers.records import Message, Record, Skipped
 from tests.episodes.strategies import any_value
+from tests.tables import every
 
 KEYS: Final = """
     type message content role session turn mapping current_node chat_messages messages text id uuid
@@ -31,7 +32,7 @@ hostile = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@every(
     "value, name",
     [
         ({"engramdown": 1, "session": "x", "episodes": []}, "engramdown"),

@@ -25,6 +25,7 @@ from engramdown.integrations.external_session import (
     with_summaries,
 )
 from engramdown.secrets.redaction import redact
+from tests.tables import every
 
 KEY = "ghp_" + "a1B2" * 9
 
@@ -139,7 +140,7 @@ def test_of_arguments_that_were_cut_the_beginning_is_valid_json(key: str) -> Non
     }
 
 
-@pytest.mark.parametrize("place", [["a", "b"], ["x"], [0], ["list", 7], ["list", "a"]])
+@every("place", [["a", "b"], ["x"], [0], ["list", 7], ["list", "a"]])
 def test_what_leads_nowhere_is_no_value(place: list[Any]) -> None:
     with pytest.raises(ValueError, match="there is nothing at"):
         as_value({"item": {"a": "text", "list": []}, "text": place}, "text")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engramdown.errors import InvalidEngramError
 from engramdown.integrations.langgraph import LONGEST, Parts, joined, matches_filter, same, split
+from tests.tables import every
 
 _NAMES = st.sampled_from(["text", "content", "data", "kind", "$", "a.b", ""]) | st.text(max_size=3)
 _TEXTS = st.text(st.characters(codec="utf-8"), max_size=5)
@@ -30,7 +31,7 @@ def test_what_is_split_is_joined_to_what_it_was(value: dict[str, Any]) -> None:
     assert parts.text.strip()
 
 
-@pytest.mark.parametrize(
+@every(
     "value, text, field",
     [
         ({"text": "tea"}, "tea", "text"),
@@ -53,7 +54,7 @@ def test_the_words_are_what_a_person_would_read(
     assert text is None or parts.text == text
 
 
-@pytest.mark.parametrize(
+@every(
     "parts, value",
     [
         (Parts("coffee", "text", '{"n":1}'), {"text": "coffee", "n": 1}),
@@ -102,7 +103,7 @@ def test_what_is_the_same_json_is_the_same(one: object, other: object, *, wanted
     assert same({"a": one, "b": 1}, {"b": 1, "a": other}) is wanted
 
 
-@pytest.mark.parametrize(
+@every(
     "value, told",
     [
         ([], "is not an object"),

@@ -19,6 +19,7 @@ from engramdown.integrations.openai_agents import (
 )
 from engramdown.transcripts.episode import ROLES, Episode
 from tests.integrations.items import items
+from tests.tables import every
 
 CALL = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}"}
 RESULT = {"type": "function_call_output", "call_id": "c1", "output": "done"}
@@ -47,7 +48,7 @@ def test_every_item_has_a_line_from_which_it_comes_back(item: JSON) -> None:
     assert as_value(kept, line.text) == item
 
 
-@pytest.mark.parametrize(
+@every(
     "item, role, text, name, call",
     [
         pytest.param({"role": "user", "content": "Hi"}, "user", "Hi", "", "", id="user"),

@@ -35,6 +35,7 @@ from engramdown.integrations.pydantic_ai import (
     visible,
 )
 from engramdown.transcripts.episode import ROLES, Episode
+from tests.tables import every
 
 AT = datetime(2026, 3, 1, 10, 15, 0, 123456, tzinfo=UTC)
 
@@ -142,7 +143,7 @@ def test_every_part_has_a_line_that_a_transcript_takes(given_messages: list[Mode
             assert line.text or line.role not in ("user", "assistant", "system")
 
 
-@pytest.mark.parametrize(
+@every(
     "message, told",
     [
         (

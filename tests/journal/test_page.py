@@ -20,6 +20,7 @@ from engramdown.journal.page import (
     title,
 )
 from tests.journal import laws
+from tests.tables import every
 
 OURS = "## 09:00 <!-- by:agent at:2026-02-27T09:00:00Z session:s-1 themes:ci,a%20b -->"
 LINES = [
@@ -122,7 +123,7 @@ def test_the_sections_of_a_person_are_sections() -> None:
     assert page.sections[3].themes == page.themes == ("ci", "a b")
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         OURS,
@@ -151,7 +152,7 @@ def test_a_text_does_not_end_a_front_matter_that_a_person_left_open() -> None:
     assert again.sections[-1].text == "a: b\n---\n\\..."
 
 
-@pytest.mark.parametrize(
+@every(
     "before, gap",
     [("", ""), ("Hello", "\n\n"), ("Hello\n", "\n"), ("Hello\n\n", ""), ("Hello\r\n \r\n", "")],
 )
@@ -196,14 +197,14 @@ def test_the_file_of_a_day_is_of_that_day(day: date) -> None:
     assert named_in(f"on {day.isoformat()}?") == ([day], "on ?")
 
 
-@pytest.mark.parametrize(
+@every(
     "name", ["2026-02-30.md", "2026-2-3.md", "2026-02-27.md~", "x2026-02-27.md", "2026-02-27.txt"]
 )
 def test_another_file_is_no_day(name: str) -> None:
     assert day_of(name) is None
 
 
-@pytest.mark.parametrize(
+@every(
     "day, called",
     [
         (FRIDAY, "Today"),

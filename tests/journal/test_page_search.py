@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from engramdown.journal.page_search import (
     ranked,
 )
 from engramdown.language.terms import stem
+from tests.tables import every
 
 WORDS = ["deploy", "deploys", "deployed", "Monday", "the", "café", "日本語", "study", "filing", "x"]
 texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join) | st.text()
@@ -35,7 +35,7 @@ def test_a_word_holds_its_stem_but_for_a_letter(word: str) -> None:
     assert stem(word)[:-1] in word
 
 
-@pytest.mark.parametrize(
+@every(
     "word",
     ["conflating", "filing", "digitization", "possibility", "relational", "studies", "hesitancy"],
 )

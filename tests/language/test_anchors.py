@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from engramdown.language.dates import Anchor, read_anchor, spans_from
 from tests.episodes.strategies import texts
+from tests.tables import every
 
 DAY = 86_400.0
 
@@ -18,7 +19,7 @@ def at(text: str) -> float:
     return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
 
 
-@pytest.mark.parametrize(
+@every(
     "text, anchor",
     [
         pytest.param("two weeks before the release", ("release", -18, -10), id="two-weeks-before"),
@@ -39,7 +40,7 @@ def test_an_event_and_a_distance(text: str, anchor: tuple[str, float, float]) ->
     assert read_anchor(text) == Anchor(*anchor)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         pytest.param("before the release", id="no-distance"),

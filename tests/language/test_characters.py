@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramdown.language.characters import hidden_characters, is_utf16, on_screen, visible
+from tests.tables import every
 
 ENGLAND: Final = "\U0001f3f4" + "".join(chr(0xE0000 + ord(char)) for char in "gbeng") + "\U000e007f"
 
@@ -82,18 +83,18 @@ TEXTS: Final = st.text() | st.lists(
 ).map("".join)
 
 
-@pytest.mark.parametrize("text", FINE)
+@every("text", FINE)
 def test_what_belongs_there_is_not_hidden(text: str) -> None:
     assert hidden_characters(text) == []
     assert visible(text, keep=text) == text
 
 
-@pytest.mark.parametrize("text, offsets, name", HIDDEN)
+@every("text, offsets, name", HIDDEN)
 def test_what_is_hidden_is_named(text: str, offsets: list[int], name: str) -> None:
     assert hidden_characters(text) == [(offset, name) for offset in offsets]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, shown",
     [
         pytest.param("plain", "plain", id="plain"),
@@ -128,7 +129,7 @@ def test_what_is_shown_hides_nothing(text: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@every(
     "text, shown",
     [
         pytest.param(f"a{' ' * 80}b", f"a{' ' * 80}b", id="a row of spaces"),

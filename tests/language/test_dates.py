@@ -9,6 +9,7 @@ from hypothesis import given
 
 from engramdown.language.dates import NO_DATES, read_dates
 from tests.episodes.strategies import texts
+from tests.tables import every
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
 
@@ -21,7 +22,7 @@ def ago(days: float) -> float:
     return (NOW - timedelta(days=days)).timestamp()
 
 
-@pytest.mark.parametrize(
+@every(
     "text, months",
     [
         pytest.param("last March", {3}, id="one"),
@@ -39,7 +40,7 @@ def test_months(text: str, months: set[int]) -> None:
     assert read_dates(text).months == months
 
 
-@pytest.mark.parametrize(
+@every(
     "text, days",
     [
         pytest.param("on 7 May 2023", {(5, 7)}, id="day-first"),
@@ -68,7 +69,7 @@ def test_people_tell_of_a_day_on_the_next() -> None:
     assert not read_dates("in August").is_that_day(at("2024-08-31"))
 
 
-@pytest.mark.parametrize(
+@every(
     "text, first, last",
     [
         pytest.param("today", 0.9, 0, id="today"),
@@ -113,7 +114,7 @@ def test_any_text_may_name_times(text: str) -> None:
     assert dates.is_that_day(NOW.timestamp()) in {True, False}
 
 
-@pytest.mark.parametrize(
+@every(
     "text, months",
     [
         pytest.param("last summer", {6, 7, 8}, id="last"),
@@ -127,7 +128,7 @@ def test_seasons_are_those_of_the_north(text: str, months: set[int]) -> None:
     assert read_dates(text).months == months
 
 
-@pytest.mark.parametrize(
+@every(
     "text, within, without",
     [
         pytest.param("last February", "2026-02-10", "2025-02-10", id="month-that-is-over"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from unittest.mock import Mock
 
-import pytest
 from hypothesis import given
 
 from engramdown.language.meaning import (
@@ -20,9 +19,10 @@ from engramdown.language.meaning import (
 )
 from tests.cortex.entries import any_text
 from tests.language import table
+from tests.tables import every
 
 
-@pytest.mark.parametrize("what, known, text", table("meaning.tsv"))
+@every("what, known, text", table("meaning.tsv"))
 def test_two_statements(what: str, known: str, text: str) -> None:
     assert contradict(known, text) == contradict(text, known)
     if what in ("contradict", "together"):

@@ -24,6 +24,7 @@ from engramdown.language.similarity import (
 )
 from tests.cortex.entries import any_text
 from tests.language import table
+from tests.tables import every
 
 HERE: Final = Path(__file__).parent
 
@@ -50,12 +51,12 @@ def test_rewordings_are_found_and_nothing_else_is(name: str, recall: float) -> N
     assert sum(found) / sum(same for same, _, _ in corpus) >= recall
 
 
-@pytest.mark.parametrize("a, b, reason", table("substance.tsv"))
+@every("a, b, reason", table("substance.tsv"))
 def test_a_difference_in_substance_has_a_name(a: str, b: str, reason: str) -> None:
     assert differs_in_substance(a, b) == reason
 
 
-@pytest.mark.parametrize(
+@every(
     "a, b",
     [
         pytest.param("Don\u2019t use print", "don't use print", id="apostrophe"),
@@ -69,7 +70,7 @@ def test_other_words_for_one_claim(a: str, b: str) -> None:
     assert is_rewording(a, b)
 
 
-@pytest.mark.parametrize(
+@every(
     "a, b",
     [
         pytest.param("it is", "they were", id="stop-words-only"),
@@ -112,7 +113,7 @@ def test_similarity_is_the_share_of_words() -> None:
 _SIGN = "a letter or a sign"
 
 
-@pytest.mark.parametrize(
+@every(
     "a, b, why",
     [
         pytest.param("Use option a", "Use option b", _SIGN, id="letter"),
@@ -150,7 +151,7 @@ def test_what_differs_beside_the_words_is_told(a: str, b: str, why: str) -> None
     assert signs_apart(a, b) == signs_apart(b, a) == why
 
 
-@pytest.mark.parametrize(
+@every(
     "a, b, why",
     [
         pytest.param("He pays Ann", "She pays Ann", "a small word (he / she)", id="who"),
@@ -170,7 +171,7 @@ def test_what_may_turn_a_claim_is_told(a: str, b: str, why: str) -> None:
     assert turns(a, b) == turns(b, a) == why
 
 
-@pytest.mark.parametrize(
+@every(
     "a, b, asked",
     [
         pytest.param("Use a cache", "The cache is used", False, id="harmless"),
@@ -201,7 +202,7 @@ def test_any_two_texts_are_compared_alike_from_both_sides(a: str, b: str) -> Non
     assert not asks(a, a)
 
 
-@pytest.mark.parametrize(
+@every(
     "text, kind, full",
     [
         ("use pip", "never", "Never use pip"),

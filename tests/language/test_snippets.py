@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from engramdown.language.snippets import LONGEST, find, shortened, snippet, where
 from tests.episodes.strategies import texts
+from tests.tables import every
 
 FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 FLAG = "\U0001f1e9\U0001f1ea"
@@ -24,7 +25,7 @@ def test_what_is_found_is_what_is_there(text: str, needle: str) -> None:
         assert needle.casefold() in text[place[0] : place[1]].casefold()
 
 
-@pytest.mark.parametrize(
+@every(
     "text, needle, piece",
     [
         ("die Straße hier", "STRASSE", "Straße"),
@@ -62,8 +63,8 @@ def test_a_short_text_is_its_own_snippet() -> None:
     assert snippet("short", 0, 2) == "short"
 
 
-@pytest.mark.parametrize("sign", [FAMILY, FLAG, THUMB, "e\u0301\u0323", "\r\n", "\u2764\ufe0f"])
-@pytest.mark.parametrize("shift", range(12))
+@every("sign", [FAMILY, FLAG, THUMB, "e\u0301\u0323", "\r\n", "\u2764\ufe0f"])
+@every("shift", range(12))
 def test_what_is_one_character_to_a_person_is_never_cut(sign: str, shift: int) -> None:
     text = "x" * shift + sign * 300 + "needle" + sign * 300
     place = find(text, "needle")

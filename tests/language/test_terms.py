@@ -23,6 +23,7 @@ from engramdown.language.terms import (
 )
 from engramdown.language.words import word_set
 from tests.episodes.strategies import texts
+from tests.tables import every
 
 SUFFIXES = sorted(
     word_set(
@@ -67,7 +68,7 @@ def test_a_word_has_the_stem_that_sqlite_gives_it(database: sqlite3.Connection, 
     assert stem(word) == stem_of_sqlite(database, word)
 
 
-@pytest.mark.parametrize(
+@every(
     "one, other",
     [
         pytest.param("caresses", "caress", id="sses"),
@@ -98,7 +99,7 @@ def test_any_string_has_a_stem(word: str) -> None:
     assert len(stem(word)) <= len(word) + 1
 
 
-@pytest.mark.parametrize(
+@every(
     "text, found",
     [
         pytest.param("Don't go!", ["don", "t", "go"], id="contraction"),
@@ -132,7 +133,7 @@ def test_ascii_is_indexed_as_it_is(text: str) -> None:
         assert indexed(text) == text
 
 
-@pytest.mark.parametrize(
+@every(
     "one, other",
     [
         pytest.param("went", "go", id="verb"),
@@ -161,7 +162,7 @@ def test_a_word_of_asking_counts_less() -> None:
     assert term("kinds").weight < term("zebra").weight == Term((), ()).weight
 
 
-@pytest.mark.parametrize("word", ["kinds", "discussed", "brought", "telling", "made"])
+@every("word", ["kinds", "discussed", "brought", "telling", "made"])
 def test_words_about_a_conversation_are_worth_half(word: str) -> None:
     assert term(word).weight * 2 == term("kayak").weight == term("wrote").weight
 
@@ -184,7 +185,7 @@ def test_a_folded_text_is_ascii(text: str) -> None:
     assert folded(text).isascii()
 
 
-@pytest.mark.parametrize(
+@every(
     "one, other",
     [
         pytest.param("Café", "CAFE", id="accent"),

@@ -17,6 +17,7 @@ from engramdown.language.untrusted import (
     quoted,
 )
 from tests.cortex.entries import any_text
+from tests.tables import every
 
 # Everything that str.splitlines and a terminal take for more than a character of the text.
 ACTIVE = "\x0b\x0c\r\x1b\x1c\x1d\x1e\x85\u2028\u2029\x00\x7f\u202a\u202e\u2066\u2069\U000e0041"
@@ -44,14 +45,12 @@ def test_what_is_quoted_is_one_line_that_closes_nothing_and_says_the_same(text: 
     assert shown == text or json.loads(shown) == inert(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "k3v9q2ht", "_3fa2b1c", "src/a.py", "s1#12", "v1.2", "Straße"]
-)
+@every("text", ["", "k3v9q2ht", "_3fa2b1c", "src/a.py", "s1#12", "v1.2", "Straße"])
 def test_a_plain_word_is_not_quoted(text: str) -> None:
     assert quoted(text) == text
 
 
-@pytest.mark.parametrize("text", ["##", "---", "- a", "</a>", '"', "a\n", "a b", "x" * 90])
+@every("text", ["##", "---", "- a", "</a>", '"', "a\n", "a b", "x" * 90])
 def test_what_could_be_taken_for_words_of_ours_is_quoted(text: str) -> None:
     assert quoted(text)[0] == quoted(text)[-1] == '"'
 
@@ -63,7 +62,7 @@ def test_a_heading_is_one_line_without_comments(text: str) -> None:
     assert "<!--" not in shown or "-->" not in shown.partition("<!--")[2]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, shown",
     [
         pytest.param("a\r\nb", "a\nb", id="crlf"),

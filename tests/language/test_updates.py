@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from engramdown.language.judge import RELATIONS, ROWS, WEIGHTS, judge, may_differ, rows_of
 from engramdown.language.updates import newer_first
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     "newer, older",
     [
         ("The pool size went up to 25", "The pool size is 10"),
@@ -26,7 +27,7 @@ def test_another_value_of_the_same_differs(newer: str, older: str) -> None:
     assert judge(older, newer).differ > 0.5
 
 
-@pytest.mark.parametrize(
+@every(
     "newer, older",
     [
         ("Runner ci-06 has 48 GB", "Runner ci-03 has 24 GB"),
@@ -71,7 +72,7 @@ def test_any_texts_are_judged_the_same_way_each_time(one: str, other: str, asked
     assert rows_of(one, other, asked) == rows_of(one, other, asked)
 
 
-@pytest.mark.parametrize("piece", ["a", "9.", "x-", "'", "not ", "1-", "\u0130", "a.b/"])
+@every("piece", ["a", "9.", "x-", "'", "not ", "1-", "\u0130", "a.b/"])
 def test_a_long_text_is_read_at_its_beginning(piece: str) -> None:
     assert rows_of(piece * 100_000, "b") == rows_of(piece * 200_000, "b")
 

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramdown.language.words import STOP_WORDS, UNSPACED, same_word, spaced, word_key, word_set
+from tests.tables import every
 
 
 def test_only_scripts_without_spaces_are_spaced() -> None:
@@ -29,7 +30,7 @@ def test_a_table_of_words_is_read_word_by_word() -> None:
 words = st.from_regex(r"[a-z]{1,9}(s|es|ed|ing|y|ies|ation)?", fullmatch=True) | st.text()
 
 
-@pytest.mark.parametrize(
+@every(
     "one, other",
     [
         pytest.param("test", "tests", id="plural"),
@@ -51,7 +52,7 @@ def test_forms_of_one_word_are_the_same(one: str, other: str) -> None:
     assert word_key(one) == word_key(other)
 
 
-@pytest.mark.parametrize(
+@every(
     "one, other",
     [
         pytest.param("strict", "string", id="same-start"),
@@ -82,7 +83,7 @@ def test_same_word_is_symmetric_and_keeps_the_key(one: str, other: str) -> None:
         assert word_key(one) == word_key(other)
 
 
-@pytest.mark.parametrize(
+@every(
     "one, other, same",
     [
         pytest.param("asyncronous", "asynchronous", True, id="letter-missing"),

@@ -7,6 +7,7 @@ from hypothesis import example, given
 
 from engramdown.markdown.blocks import Block, entry_block, indented, is_rule, leaves_open, scan
 from tests import laws, strategies
+from tests.tables import every
 
 _INITIALS = {"item": "i", "paragraph": "p", "heading": "h", "prose": "."}
 
@@ -26,7 +27,7 @@ def test_the_blocks_of_a_text_are_the_text(text: str) -> None:
     laws.blocks_are_the_text(text)
 
 
-@pytest.mark.parametrize(
+@every(
     "text, expected",
     [
         pytest.param("- a\n* b\n+ c", "iii", id="three-bullets"),
@@ -102,7 +103,7 @@ def test_the_grammar(text: str, expected: str) -> None:
     assert shapes(text) == expected
 
 
-@pytest.mark.parametrize(
+@every(
     "raw, said",
     [
         pytest.param("- a\n", "a", id="one-line"),
@@ -128,7 +129,7 @@ def test_what_an_item_says(raw: str, said: str) -> None:
     assert block.text is block.text
 
 
-@pytest.mark.parametrize(
+@every(
     "raw, title, level",
     [
         pytest.param("# A\n", "A", 1, id="one"),
@@ -160,17 +161,17 @@ def test_metadata_is_read_where_it_stands() -> None:
     assert block.raw[4:29] == str(block.meta)
 
 
-@pytest.mark.parametrize("raw", ["- a\n", "a\nb\n", "*a*\n", "-5\n", "+\tx"])
+@every("raw", ["- a\n", "a\nb\n", "*a*\n", "-5\n", "+\tx"])
 def test_the_block_of_an_entry_is_known_from_its_lines(raw: str) -> None:
     assert entry_block(raw).shape == scan(raw)[0].shape
 
 
-@pytest.mark.parametrize("line", ["---", "- - -", "* * *", "___", "===", "=", "-", "--", "--\r"])
+@every("line", ["---", "- - -", "* * *", "___", "===", "=", "-", "--", "--\r"])
 def test_these_are_lines_across_the_page_or_underlines(line: str) -> None:
     assert is_rule(line)
 
 
-@pytest.mark.parametrize("line", ["", "- a", "**", "__", "= =", "-*-", "--x", "***a"])
+@every("line", ["", "- a", "**", "__", "= =", "-*-", "--x", "***a"])
 def test_these_are_not(line: str) -> None:
     assert not is_rule(line)
 

@@ -13,6 +13,7 @@ from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import Metadata
 from tests import laws, strategies
 from tests.hippocampus.stories import numbers
+from tests.tables import every
 
 pages = strategies.markdown()
 kinds = st.sampled_from(["", "always", "never", "when"])
@@ -126,8 +127,8 @@ def test_adding_touches_nothing_else(page: str, text: str, kind: str) -> None:
     laws.adding_touches_nothing_else(page, text, kind)
 
 
-@pytest.mark.parametrize("page", ["", "# Rules\r\n\r\n## Always\r\n\r\n- a\r\n", "- a\n```\n"])
-@pytest.mark.parametrize("text", NASTY, ids=lambda text: ascii(text[:24]))
+@every("page", ["", "# Rules\r\n\r\n## Always\r\n\r\n- a\r\n", "- a\n```\n"])
+@every("text", NASTY, ids=lambda text: ascii(text[:24]))
 def test_what_is_written_is_read(page: str, text: str) -> None:
     laws.adding_touches_nothing_else(page, text, "always")
 
@@ -180,7 +181,7 @@ def test_edits_in_a_row_read_back(page: str, many: list[laws.Edit]) -> None:
     laws.edits_in_a_row_read_back(page, many)
 
 
-@pytest.mark.parametrize(
+@every(
     "page, kind, expected",
     [
         pytest.param("", "", "# Title\n\n- new\n", id="empty"),
@@ -275,7 +276,7 @@ def test_where_a_new_entry_goes(page: str, kind: str, expected: str) -> None:
     assert document.render() == expected
 
 
-@pytest.mark.parametrize(
+@every(
     "page, heading, kind",
     [
         pytest.param("- x", "", "", id="none"),

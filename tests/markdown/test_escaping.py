@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engramdown.markdown.metadata import escape, unescape
 from tests import laws, strategies
+from tests.tables import every
 
 texts = st.lists(st.sampled_from(strategies.TROUBLE), max_size=25).map("".join) | (
     strategies.any_text
@@ -37,7 +38,7 @@ def test_plain_text_stays_as_it_is(text: str) -> None:
     assert escape(text) == text
 
 
-@pytest.mark.parametrize(
+@every(
     "text, escaped",
     [
         pytest.param("a <!-- b", "a \\<!-- b", id="opens"),
@@ -61,7 +62,7 @@ def test_only_what_must_be_is_escaped(text: str, escaped: str) -> None:
     assert unescape(escaped) == text
 
 
-@pytest.mark.parametrize(
+@every(
     "written, text",
     [
         pytest.param("&#65;", "A", id="reference"),

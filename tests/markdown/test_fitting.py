@@ -7,6 +7,7 @@ import pytest
 from engramdown.markdown.blocks import Block, entry_block, scan
 from engramdown.markdown.document import fit, joined, prose, written
 from engramdown.markdown.metadata import Metadata
+from tests.tables import every
 
 META = Metadata((("id", "zzzzzzzz"),))
 
@@ -19,7 +20,7 @@ def fitted(page: str, at: int, raw: str, *, instead: int = 0) -> str:
     return "".join(block.raw for block in [*blocks[:at], *way, *blocks[at + instead :]])
 
 
-@pytest.mark.parametrize(
+@every(
     "page, at, raw, expected",
     [
         pytest.param("- a\n- b\n", 1, "- x\n", "- a\n- x\n- b\n", id="between-items"),
@@ -74,7 +75,7 @@ def test_prose_around_an_entry_stays_around_it() -> None:
     assert [block.raw for block in way] == ["<!-- a -->\n", "- x\n", "\n"]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, raw",
     [
         pytest.param("a", "- a <!-- id:zzzzzzzz -->\n", id="plain"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.markdown.front_matter import fold, in_list, parse_strict
+from tests.tables import every
 
 LINES = [
     *("---", "--- ", "...", "words: 7", "words:", "words: 7 # counted", "words: many", "words:7"),
@@ -85,7 +85,7 @@ def test_what_is_quoted_is_read_back(item: str) -> None:
     assert in_list(item) in front.head
 
 
-@pytest.mark.parametrize(
+@every(
     "head, after",
     [
         ("themes: [ci] # mine", "themes: [ci, deploys] # mine"),
@@ -107,7 +107,7 @@ def test_a_list_keeps_its_form(head: str, after: str) -> None:
     assert front.head == f"{after}\n"
 
 
-@pytest.mark.parametrize(
+@every(
     "head, after",
     [
         ("words: 7 # counted", "words: 12 # counted"),
@@ -128,7 +128,7 @@ def test_a_key_that_is_added_ends_as_the_lines_above() -> None:
     assert front.render() == "\ufeff---\r\nwords: 1\r\n---\r\nBody\r\n"
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "plain",

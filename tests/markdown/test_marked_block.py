@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramdown.markdown.marked_block import BEGIN, END, BlockError, found, put_in, taken_out
+from tests.tables import every
 
 PIECES = (
     *(b"# Ours\n", b"text", b"\n", b"\r\n", b"\r", b"- x\n", b"\xff\x80", b"\xef\xbb\xbf", b"\0"),
@@ -55,7 +56,7 @@ def test_the_block_says_what_was_put_in() -> None:
     assert taken_out(b"nothing") == b"nothing"
 
 
-@pytest.mark.parametrize(
+@every(
     "data, line, said",
     [
         (f"one\n{BEGIN} -->\n- a\n", 2, "begins here and never ends"),

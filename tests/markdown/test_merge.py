@@ -9,6 +9,7 @@ from engramdown.markdown.document import parse
 from engramdown.markdown.merge import compare, merge
 from tests import laws, strategies
 from tests.hippocampus.stories import three_sides
+from tests.tables import every
 
 A, B, C = (f"- {name} <!-- id:{name * 8} -->\n" for name in "abc")
 pages = strategies.markdown()
@@ -43,7 +44,7 @@ def test_unrelated_pages_keep_both_sides_too(base: str, ours: str, theirs: str) 
     laws.merging_keeps_both_sides(base, ours, theirs)
 
 
-@pytest.mark.parametrize(
+@every(
     "base, ours, theirs, expected, lost",
     [
         pytest.param(A, A + B, A + C, A + C + B, [], id="both-add"),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engramdown.markdown.metadata import KNOWN_KEYS, Metadata
 from tests import laws, strategies
+from tests.tables import every
 
 keys = st.sampled_from(["id", "ts", "topic", "source", "reason", "x", "X-y", "a.b_c"])
 values = st.dictionaries(keys, strategies.metadata_values)
@@ -43,7 +44,7 @@ def test_no_comment_is_an_error(inside: str) -> None:
     assert meta is None or meta.fields
 
 
-@pytest.mark.parametrize(
+@every(
     "inside",
     ["", " ", "a private note", "note: call Bob", "id:a and more", ":x", "1a:x", "-", "id : a"],
     ids=ascii,
@@ -89,7 +90,7 @@ def test_new_keys_stand_in_our_order_and_unknown_ones_behind() -> None:
     assert [key for key, _ in Metadata().update(shuffled).fields] == [*KNOWN_KEYS, "zzz", "aaa"]
 
 
-@pytest.mark.parametrize(
+@every(
     "value, quoted",
     [
         pytest.param("a b", "a%20b", id="space"),
@@ -107,14 +108,14 @@ def test_a_value_is_quoted_only_where_it_must_be(value: str, quoted: str) -> Non
     assert Metadata().update({"x": value}).fields == (("x", quoted),)
 
 
-@pytest.mark.parametrize("value", ["100%", "%zz", "%E9", "%", "%4"])
+@every("value", ["100%", "%zz", "%E9", "%", "%4"])
 def test_a_percent_sign_of_a_person_is_left_alone(value: str) -> None:
     meta = Metadata((("x", value),))
     assert meta.get("x") == value
     assert meta.update({"x": value}) == meta
 
 
-@pytest.mark.parametrize(
+@every(
     "reason, written",
     [
         ("2 become one: one cause", "2_become_one:_one_cause"),

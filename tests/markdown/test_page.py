@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engramdown.errors import InvalidSkillError
 from engramdown.markdown.front_matter import LONGEST_HEAD, parse_front_matter
 from tests.skills import laws
+from tests.tables import every
 
 LINES = [
     *("---", "--- ", "...", "----", "name: charts", "name:charts", "description: Make charts"),
@@ -77,7 +78,7 @@ def test_a_key_that_stands_twice_is_its_first() -> None:
     assert page.render() == "---\nname: c\nname: b\n---\n"
 
 
-@pytest.mark.parametrize(
+@every(
     "text, after",
     [
         pytest.param("---\nname: a\n---", "---\nname: a\nlicense: MIT\n---", id="no-line-end"),

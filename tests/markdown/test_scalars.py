@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.markdown.front_matter import Scalar, read_scalar, written
+from tests.tables import every
 
 
 def of(value: str) -> Scalar:
@@ -20,7 +21,7 @@ def of(value: str) -> Scalar:
     return read_scalar(source, 4, len(source))
 
 
-@pytest.mark.parametrize(
+@every(
     "value, text",
     [
         pytest.param(" Make charts\n", "Make charts", id="plain"),
@@ -56,7 +57,7 @@ def test_a_text_is_read(value: str, text: str) -> None:
     assert (found.text, found.problem) == (text, "")
 
 
-@pytest.mark.parametrize(
+@every(
     "value, problem",
     [
         pytest.param(" *other\n", "is an alias", id="alias"),
@@ -89,7 +90,7 @@ def test_what_is_no_text_is_told_and_left_alone(value: str, problem: str) -> Non
     assert problem in found.problem
 
 
-@pytest.mark.parametrize(
+@every(
     "value, text, problem",
     [
         pytest.param(" Use: this\n", "Use: this", "a colon and a space", id="colon"),
@@ -107,7 +108,7 @@ def test_what_others_read_otherwise_is_told(value: str, text: str, problem: str)
     assert problem in found.problem
 
 
-@pytest.mark.parametrize(
+@every(
     "text, said",
     [
         ("Make charts", "Make charts"),

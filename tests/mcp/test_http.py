@@ -21,6 +21,7 @@ from engramdown.mcp import http
 from engramdown.mcp.http import TokenGuard, bind
 from engramdown.storage.locks import ScopeLock
 from tests.mcp.conftest import ERAS, Asked, Served, run, said, serving
+from tests.tables import every
 
 HELLO: Final = {
     "jsonrpc": "2.0",
@@ -279,9 +280,7 @@ def _interrupted(served: Served) -> None:
     assert "Traceback" not in served.process.stderr.read()
 
 
-@pytest.mark.parametrize(
-    "host", [EVERYWHERE, "::", "192.168.1.2", "10.0.0.1", "example.org", "", "127.1", "\x1b[2J"]
-)
+@every("host", [EVERYWHERE, "::", "192.168.1.2", "10.0.0.1", "example.org", "", "127.1", "\x1b[2J"])
 def test_it_listens_nowhere_but_on_this_machine(host: str) -> None:
     with pytest.raises(SettingsError, match="served on this machine only"):
         bind(host, 0)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engramdown.models.ledger import ASKED, FAILED, FREE, OUTCOMES, Call, Sum, read_line, sums
 from engramdown.models.ledger import write_line as write
 from tests.strategies import any_text
+from tests.tables import every
 
 MOST = 10_000_000
 CALL = Call("2026-03-01T10:00:00Z", "replay", "openai/small", 120, 30, 250, "ok")
@@ -64,7 +65,7 @@ def test_a_provider_that_counts_wrongly_does_no_harm(said: int, kept: int) -> No
     assert call == CALL._replace(tokens_in=kept, tokens_out=kept)
 
 
-@pytest.mark.parametrize(
+@every(
     "line",
     [
         pytest.param(b"", id="empty"),

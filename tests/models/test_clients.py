@@ -18,6 +18,7 @@ from engramdown.errors import ModelError
 from engramdown.models.provider import LONGEST, InstructorModel, client_of, is_openai, missing
 from tests.consolidation.wire import Sends, http, says, wired
 from tests.models.test_outcomes import FACT, Fact
+from tests.tables import every
 
 PASSWORD: Final = "hunter2"
 HUGE: Final = 50 * LONGEST
@@ -59,7 +60,7 @@ def test_the_longest_answer_that_is_allowed_is_read() -> None:
         assert InstructorModel("openai/small", wire.url).ask(Fact, "", "") == Fact(**FACT)
 
 
-@pytest.mark.parametrize(
+@every(
     "url",
     [
         pytest.param(f"http://me:{PASSWORD}@[::1", id="brackets"),

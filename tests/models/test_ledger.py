@@ -23,6 +23,7 @@ from engramdown.models.ledger import (
     refusal,
     write_line,
 )
+from tests.tables import every
 
 CALL = Call("2026-03-01T10:00:00.000000Z", "replay", "openai/small", 120, 30, 250, "ok")
 NOW = "2026-03-02T09:00:00.000000Z"
@@ -207,7 +208,7 @@ LIMITS = Limits(
 )
 
 
-@pytest.mark.parametrize(
+@every(
     "run, window, said",
     [
         pytest.param(Spent(2, 600), Spent(9, 4600), "", id="just-fits"),

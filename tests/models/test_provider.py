@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from engramdown.models.ledger import OUTCOMES
 from engramdown.models.provider import LONGEST_WAIT, Course, asked_to_wait
+from tests.tables import every
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -33,9 +34,7 @@ def test_asking_ends_however_calls_end(retries: int, ends: list[str], wait: floa
     assert waited <= retries * LONGEST_WAIT
 
 
-@pytest.mark.parametrize(
-    "outcome", ["unauthorized", "refused", "failed", "refused_spend", "missing_sdk"]
-)
+@every("outcome", ["unauthorized", "refused", "failed", "refused_spend", "missing_sdk"])
 def test_what_another_call_would_not_mend_is_not_asked_again(outcome: str) -> None:
     assert Course(500, 5).after(outcome) is None
 
@@ -66,7 +65,7 @@ def test_who_asks_to_wait_for_too_long_is_not_asked_again() -> None:
     assert Course(500, 5).after("rate_limited", 0) == Course(500, 5, failed=1)
 
 
-@pytest.mark.parametrize(
+@every(
     "header, seconds",
     [
         pytest.param("", None, id="nothing"),

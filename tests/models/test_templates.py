@@ -7,6 +7,7 @@ import pytest
 from engramdown.context.sections import renderer
 from engramdown.errors import StoreError
 from engramdown.models.templates import FILTERS
+from tests.tables import every
 
 
 class Group:
@@ -23,7 +24,7 @@ def render(source: str) -> str:
     return renderer({"section.j2": source})("section.j2", VALUES)
 
 
-@pytest.mark.parametrize(
+@every(
     "source",
     [
         pytest.param("{% for i in range(10**9) %}{% endfor %}", id="range"),
@@ -82,7 +83,7 @@ def test_what_could_run_on_and_on_is_refused_with_its_line(source: str) -> None:
         render("\n" + source)
 
 
-@pytest.mark.parametrize(
+@every(
     "source, said",
     [
         pytest.param("{{ heading | lower }}", "## mine", id="filter"),

@@ -24,6 +24,7 @@ from engramdown.transcripts.episode import ROLES, Episode, read_line, write_line
 from engramdown.transcripts.visibility import repeats_memory
 from tests.episodes.strategies import episodes
 from tests.episodes.transcripts import line
+from tests.tables import every
 
 
 @given(episodes)
@@ -52,8 +53,8 @@ def test_a_line_with_any_byte_changed_is_read_as_read_line_reads_it(
         assert (taken.seq, taken.name, taken.text) == (known.seq, known.name, known.text)
 
 
-@pytest.mark.parametrize("text", ["the boat", 'the "boat"', "das größte Boot"])
-@pytest.mark.parametrize("name", ["Ana", "José", "recall"])
+@every("text", ["the boat", 'the "boat"', "das größte Boot"])
+@every("name", ["Ana", "José", "recall"])
 def test_a_line_with_a_name_is_read_as_read_line_reads_it(name: str, text: str) -> None:
     written = line(1, "before") + line(2, text, name=name)
     _, taken = read_lines(written)
@@ -71,10 +72,8 @@ def test_lines_that_need_not_be_read_are_episodes(said: list[Episode], data: st.
     assert all(read_line(line) for line in bytes(block[:done]).split(b"\n")[:-1])
 
 
-@pytest.mark.parametrize("day", ["02-28", "04-30", "12-31", "01-29"])
-@pytest.mark.parametrize(
-    "more", ["", ',"name":"shell","ms":12.5,"error":true', ',"turn":3,"cut":9,"payload":"ab"']
-)
+@every("day", ["02-28", "04-30", "12-31", "01-29"])
+@every("more", ["", ',"name":"shell","ms":12.5,"error":true', ',"turn":3,"cut":9,"payload":"ab"'])
 def test_most_lines_need_not_be_read(day: str, more: str) -> None:
     at = f'"ts":"2026-{day}T10:15:00.000000Z","id":"1","role":"tool_result"'
     one = f'{{"seq":7,{at},"text":"naïve \\n"{more}}}\n'.encode()
@@ -82,7 +81,7 @@ def test_most_lines_need_not_be_read(day: str, more: str) -> None:
     assert usual(b"x\n" + one + one + b"broken", 2) == 2 + 2 * len(one)
 
 
-@pytest.mark.parametrize(
+@every(
     "old, new",
     [
         ("-28", "-29"),
@@ -108,7 +107,7 @@ def test_a_line_that_is_none_is_never_passed_over(old: str, new: str) -> None:
     assert usual(other) == 0
 
 
-@pytest.mark.parametrize(
+@every(
     "change",
     [
         pytest.param({"ts": "2026-13-27T10:15:00.000000Z"}, id="no-month"),
@@ -127,9 +126,7 @@ def test_what_is_no_episode_has_its_place_only(change: dict[str, Any]) -> None:
     assert not taken.text
 
 
-@pytest.mark.parametrize(
-    "text", ['"quoted" \\ and\n\tmore/', "\u2028", "naïve 😀", "", "\x00", "\ud800"]
-)
+@every("text", ['"quoted" \\ and\n\tmore/', "\u2028", "naïve 😀", "", "\x00", "\ud800"])
 def test_a_text_comes_back(text: str) -> None:
     episode = Episode(seq=1, ts="2026-02-27T10:15:00.000001Z", id="1", role="user", text=text)
     (taken,) = read_lines(write_line(episode))
@@ -161,7 +158,7 @@ def test_microseconds_are_what_a_line_says(ts: int) -> None:
     assert microseconds(moment_text(ts)) == ts
 
 
-@pytest.mark.parametrize(
+@every(
     "fields, role",
     [
         ({"role": "tool_call", "name": "recall"}, "memory_read"),

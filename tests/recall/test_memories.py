@@ -20,6 +20,7 @@ from engramdown.recall import index, memories
 from engramdown.recall.memories import HALF_LIFE, MemoryIndex
 from tests.cortex.entries import any_entries, any_text, entry
 from tests.episodes.transcripts import write
+from tests.tables import every
 
 TODAY = date(2026, 3, 1)
 
@@ -70,14 +71,12 @@ def test_equal_scores_keep_the_order_of_the_entries() -> None:
     assert [hit.position for hit in index.search("uv", TODAY)] == list(range(20))
 
 
-@pytest.mark.parametrize("query", ["", " ", "?", '"', "*", "\x00", "\ud800", "😀"])
+@every("query", ["", " ", "?", '"', "*", "\x00", "\ud800", "😀"])
 def test_a_query_without_words_finds_nothing(query: str) -> None:
     assert MemoryIndex([entry("anything"), entry("😀 at all")]).search(query, TODAY) == []
 
 
-@pytest.mark.parametrize(
-    "query", ["linter AND", "NEAR(linter", "said:linter", "linter*", "-linter"]
-)
+@every("query", ["linter AND", "NEAR(linter", "said:linter", "linter*", "-linter"])
 def test_operators_are_words(query: str) -> None:
     assert texts(MemoryIndex([entry("the linter"), entry("b"), entry("c")]), query) == [
         "the linter"

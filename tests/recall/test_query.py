@@ -22,9 +22,10 @@ from engramdown.recall.query import (
     wants,
 )
 from tests.episodes.strategies import texts
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     "question, found",
     [
         pytest.param("When did she move?", {"time"}, id="when"),
@@ -68,7 +69,7 @@ def test_a_question_is_asked_at_the_end() -> None:
     assert not asks("Why? " + "Because it was so. " * 8)
 
 
-@pytest.mark.parametrize(
+@every(
     "text, found",
     [
         pytest.param("We met in Lisbon", "yes", id="name"),
@@ -107,7 +108,7 @@ def asked(query: Query) -> list[str]:
     return [word for term in query.terms for word in term.words]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, found",
     [
         pytest.param("What is the kayak for?", ["kayak"], id="stop-words"),
@@ -125,7 +126,7 @@ def test_terms(text: str, found: list[str]) -> None:
     assert asked(read_query(text, PEOPLE)) == found
 
 
-@pytest.mark.parametrize(
+@every(
     "text, names",
     [
         pytest.param("Did caroline call MELANIE?", {"caroline", "melanie"}, id="two"),
@@ -140,7 +141,7 @@ def test_names(text: str, names: set[str]) -> None:
     assert read_query(text, PEOPLE).names == names
 
 
-@pytest.mark.parametrize(
+@every(
     "text, left",
     [
         ("What did Caroline say?", "What did say?"),
@@ -164,7 +165,7 @@ def test_who_speaks_nowhere_is_a_word() -> None:
     assert asked(read_query("Caroline's kayak")) == ["caroline", "kayak"]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, phrases",
     [
         pytest.param("the Red kayak?", ("the red kayak",), id="question"),

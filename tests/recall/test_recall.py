@@ -15,6 +15,7 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.recall.query import Mode, wanted
 from engramdown.transcripts.episode import ROLES, stamp
 from tests.episodes.transcripts import START, append, found, line, memory, write
+from tests.tables import every
 
 HOSTILE = (
     *("", " ", '"', "*", "NOT", "AND", "OR NEAR", "a-b", "a:b", "(", ")", "%", "_", "\\", "😀"),
@@ -336,7 +337,7 @@ def test_a_time_may_be_a_text() -> None:
         assert wanted(NOW, until=text) == wanted(NOW, until=moment), text
 
 
-@pytest.mark.parametrize("time", ["", "soon", "2026-02-30", "2026-02-27T25:00", 5, 1.5, ["x"]])
+@every("time", ["", "soon", "2026-02-30", "2026-02-27T25:00", 5, 1.5, ["x"]])
 def test_a_time_that_is_none_is_refused(time: Any) -> None:  # noqa: ANN401 - whatever is given
     for name in ("since", "until"):
         with pytest.raises(ValueError, match=rf"{name} is .*; give a date, a datetime, or a text"):

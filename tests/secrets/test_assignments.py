@@ -7,6 +7,7 @@ import pytest
 from engramdown.secrets import assignments
 from engramdown.secrets.assignments import find_named, is_placeholder
 from tests.corpora.pieces import ALNUM, chars
+from tests.tables import every
 
 HEX = chars("credentials/hex", "0123456789abcdef", 32)
 
@@ -16,7 +17,7 @@ def values(text: str) -> list[str]:
     return sorted({text[start:end] for start, end, _ in find_named(text)})
 
 
-@pytest.mark.parametrize(
+@every(
     "text, value",
     [
         pytest.param("password: {}", "plum7x", id="six-with-a-digit"),
@@ -37,7 +38,7 @@ def test_a_value_counts(text: str, value: str) -> None:
     assert values(text.replace("{}", value)) == [value]
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         pytest.param("password: plum", id="a-word"),
@@ -69,7 +70,7 @@ def test_a_value_does_not_count(text: str) -> None:
     assert values(text) == []
 
 
-@pytest.mark.parametrize(
+@every(
     "value",
     ["<your key>", "${KEY}", "$KEY", "{{ key }}", "%KEY%", "sk-...", "xxxx", "****", "changeme"],
 )
@@ -77,7 +78,7 @@ def test_a_placeholder_is_known(value: str) -> None:
     assert is_placeholder(value)
 
 
-@pytest.mark.parametrize("value", ["a8Kq0Zw", "myth0logy", "youth7", "pa$word", "x-x-x"])
+@every("value", ["a8Kq0Zw", "myth0logy", "youth7", "pa$word", "x-x-x"])
 def test_a_value_is_no_placeholder(value: str) -> None:
     assert not is_placeholder(value)
 

@@ -10,6 +10,7 @@ from engramdown.secrets.prose import find_aws_keys, find_in_prose, find_login_pa
 from engramdown.secrets.redaction import find_secrets, redact
 from tests.corpora import secrets_told_held_out
 from tests.corpora.pieces import BASE64, HEX, UPPER36, chars
+from tests.tables import every
 
 ID = "AKIA" + chars("test_told/id", UPPER36, 16)
 KEY = chars("test_told/key", BASE64, 40)
@@ -28,7 +29,7 @@ def keys(text: str) -> list[str]:
     return [text[start:end] for start, end, _ in find_aws_keys(text)]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, value",
     [
         pytest.param("log in as ann/{}", "plum77x", id="pair"),
@@ -42,7 +43,7 @@ def test_a_password_that_is_told_is_found(text: str, value: str) -> None:
     assert passwords(text.replace("{}", value)) == [value]
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         pytest.param("log in as ann/marigold", id="word"),
@@ -71,7 +72,7 @@ def test_a_key_near_its_id_is_found(text: str) -> None:
     assert {secret.kind for secret in find_secrets(text)} == {"AWS access key", "AWS secret key"}
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         pytest.param(f"{ID}{' ' * 200}{KEY}", id="far"),
@@ -92,7 +93,7 @@ def told(text: str) -> list[tuple[str, str]]:
 HASH = chars("test_told/hash", HEX, 40)
 
 
-@pytest.mark.parametrize(
+@every(
     "text, kind, value",
     [
         pytest.param("Das Datenbankpasswort lautet {}.", "password", "Moos_77", id="compound"),
@@ -131,7 +132,7 @@ def test_what_a_sentence_tells_is_found(text: str, kind: str, value: str) -> Non
     assert told(text.replace("{}", value)) == [(kind, value)]
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         pytest.param("Das Passwort ist falsch.", id="adjective"),
@@ -184,14 +185,14 @@ def test_what_was_held_out_is_found_as_often_as_is_said() -> None:
 SENTENCES = sentences("revealing_sentences.txt")
 
 
-@pytest.mark.parametrize("values", [("Qu4rry-Lane", "Spr1ng.Thaw"), ("mos&Nest14", "hWq84-Moos")])
-@pytest.mark.parametrize("text", SENTENCES)
+@every("values", [("Qu4rry-Lane", "Spr1ng.Thaw"), ("mos&Nest14", "hWq84-Moos")])
+@every("text", SENTENCES)
 def test_values_of_any_construction_are_hidden(text: str, values: tuple[str, str]) -> None:
     told = redact(text.replace("X", values[0]).replace("Y", values[1]))
     assert not any(value in told for value in values)
 
 
-@pytest.mark.parametrize(
+@every(
     "text, phrase",
     [
         ("the passphrase of the drive was I think velvet otter paints seven lanterns", "velvet"),
@@ -210,7 +211,7 @@ def test_a_phrase_behind_a_doubt_is_hidden(text: str, phrase: str) -> None:
 ORDINARY = sentences("ordinary_sentences.txt")
 
 
-@pytest.mark.parametrize("text", ORDINARY)
+@every("text", ORDINARY)
 def test_ordinary_sentences_about_passwords_are_left_alone(text: str) -> None:
     assert redact(text) == text
 

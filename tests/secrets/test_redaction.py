@@ -23,6 +23,7 @@ from engramdown.secrets.redaction import Secret, find_secrets, redact, secret_in
 from tests.corpora import secrets_held_out, secrets_marked, secrets_seen, secrets_tuning
 from tests.corpora.pieces import ALNUM, BASE64, HEX, Planted, chars, key_lines
 from tests.corpora.secrets_marked import Marked
+from tests.tables import every
 
 TUNING: Final = secrets_tuning.planted()
 SEEN: Final = secrets_seen.planted()
@@ -53,13 +54,13 @@ def is_hidden(planted: Planted) -> bool:
     return not planted.is_left_in(redact(planted.text))
 
 
-@pytest.mark.parametrize("planted", TUNING, ids=lambda planted: planted.kind)
+@every("planted", TUNING, ids=lambda planted: planted.kind)
 def test_a_known_secret_is_found_and_named(planted: Planted) -> None:
     assert is_hidden(planted)
     assert planted.kind in {secret.kind for secret in find_secrets(planted.text)}
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@every("text", HARMLESS)
 def test_a_look_alike_is_left_alone(text: str) -> None:
     assert find_secrets(text) == []
     assert redact(text) == text
@@ -117,7 +118,7 @@ REST: Final = chars("redaction/rest", ALNUM, 20)
 WRAPPED: Final = GITHUB[:20]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, shown",
     [
         pytest.param(f"é {GITHUB[:9]}\u200b{GITHUB[9:]}\u200b.", "é {}\u200b.", id="unseen"),
@@ -137,7 +138,7 @@ def test_a_character_that_stands_for_many_is_hidden_whole() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@every(
     "text, shown",
     [
         pytest.param(f"{WRAPPED}\n{REST} is it", "{}\n{} is it", id="next-line"),
@@ -170,7 +171,7 @@ def encoded(text: str) -> str:
 LONG: Final = f"a first line, longer than what base64 puts on one, and then {GITHUB}"
 
 
-@pytest.mark.parametrize(
+@every(
     "text, shown",
     [
         pytest.param(f"x {encoded(GITHUB)} y", "x {} y", id="alone"),
@@ -188,7 +189,7 @@ def test_base64_of_a_text_is_looked_at_as_that_text(text: str, shown: str | None
     assert redact(text) == expected
 
 
-@pytest.mark.parametrize(
+@every(
     "text, found",
     [
         ("postgres://user:password@localhost:5432/app", 0),
@@ -226,7 +227,7 @@ def test_secrets_that_overlap_are_one_and_have_the_sharper_name() -> None:
     assert find_secrets(text) == [Secret("GitHub token", 12, 52)]
 
 
-@pytest.mark.parametrize(
+@every(
     "text, shown",
     [
         pytest.param(
@@ -408,8 +409,8 @@ def test_of_a_file_that_is_a_text_every_secret_counts(text: str) -> None:
     assert secret_in(text.encode()) == (kinds[0] if kinds else "")
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
-@pytest.mark.parametrize("planted", SEEN[:20], ids=lambda each: each.kind)
+@every("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+@every("planted", SEEN[:20], ids=lambda each: each.kind)
 def test_a_text_in_another_encoding_is_a_text(planted: Planted, encoding: str) -> None:
     assert secret_in(f"{planted.text}\nZo\xe9\n".encode(encoding, "replace"))
 

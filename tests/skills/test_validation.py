@@ -16,6 +16,7 @@ from engramdown.skills.validation import (
     label_of,
     meant,
 )
+from tests.tables import every
 
 TOKEN = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"
 GOOD = "---\nname: charts\ndescription: Make charts\n---\nWith care.\n"
@@ -43,7 +44,7 @@ def test_what_is_allowed_is_fine(text: str) -> None:
     assert found(text) == []
 
 
-@pytest.mark.parametrize(
+@every(
     "text, line, code, message",
     [
         pytest.param("Body\n", 1, "front-matter", "there is no front matter", id="none"),
@@ -135,7 +136,7 @@ def test_no_finding_repeats_a_secret() -> None:
         assert TOKEN[:12] not in str(found(text))
 
 
-@pytest.mark.parametrize(
+@every(
     "label",
     [
         *("", "Charts", "a_b", "a--b", "-a", "a-", "a b", "a/b", "..", "../x", "a\\b", "a.md", "é"),
@@ -147,7 +148,7 @@ def test_what_is_no_label_is_refused(label: str) -> None:
         check_label(label)
 
 
-@pytest.mark.parametrize("label", ["a", "make-charts", "2024", "a1-2b", "a" * 64])
+@every("label", ["a", "make-charts", "2024", "a1-2b", "a" * 64])
 def test_a_label_is_one(label: str) -> None:
     assert check_label(label) == label
 
@@ -182,7 +183,7 @@ def test_a_brief_look_finds_every_error(text: str, label: str) -> None:
 LABELS = ["charts", "release-notes", "read-shop-logs", "read-shop-mails"]
 
 
-@pytest.mark.parametrize(
+@every(
     "asked, found",
     [
         ("release-notes", "release-notes"),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.sleep.progress import LONGEST_WAIT, NEVER, Attempts, is_ripe, next_try
+from tests.tables import every
 
 AT = "2026-03-01T10:00:00.000000Z"
 
 
-@pytest.mark.parametrize(
+@every(
     "times, then",
     [(1, "10:05"), (2, "10:10"), (3, "10:20"), (4, "10:40"), (5, "11:00"), (99_999, "11:00")],
 )
@@ -34,7 +34,7 @@ def test_a_clock_that_was_put_back_makes_nobody_wait() -> None:
     assert is_ripe(Attempts(5, "2036-01-01T00:00:00.000000Z"), AT)
 
 
-@pytest.mark.parametrize("last", ["", "soon", "2026-03-01", AT[:-1], "9999-12-31T23:59:59Z"])
+@every("last", ["", "soon", "2026-03-01", AT[:-1], "9999-12-31T23:59:59Z"])
 def test_a_time_that_is_none_makes_nobody_wait(last: str) -> None:
     assert next_try(Attempts(3, last)) == ""
     assert is_ripe(Attempts(3, last), AT)

@@ -9,6 +9,7 @@ import pytest
 from engramdown.engram import CONFIDENCES, Confidence, Engram
 from engramdown.hippocampus.entry import Entry
 from engramdown.sleep.worker import reinforced
+from tests.tables import every
 
 GUESS = Engram(
     "Deploys are on Mondays", "lesson", "project", "low", source="consolidation", origin="s2#4"
@@ -26,7 +27,7 @@ def test_a_second_conversation_makes_a_guess_medium() -> None:
     assert after(KNOWN._replace(origin="")) == "medium"
 
 
-@pytest.mark.parametrize(
+@every(
     "known",
     [
         pytest.param(KNOWN._replace(origin="s2#1"), id="the-same-conversation"),
@@ -46,9 +47,9 @@ def test_what_is_surer_stays_so() -> None:
     assert after(KNOWN, engram=replace(GUESS, confidence="medium")) == "medium"
 
 
-@pytest.mark.parametrize("theirs", CONFIDENCES)
-@pytest.mark.parametrize("said", CONFIDENCES)
-@pytest.mark.parametrize(
+@every("theirs", CONFIDENCES)
+@every("said", CONFIDENCES)
+@every(
     "entry",
     [KNOWN._replace(source="user"), KNOWN._replace(basis="verified"), KNOWN._replace(pin=True)],
 )

@@ -24,6 +24,7 @@ from engramdown.transcripts.episode import (
     write_line,
 )
 from tests.episodes.strategies import NASTY, any_value, episodes, texts
+from tests.tables import every
 
 HEAD: dict[str, Any] = {
     "seq": 3,
@@ -73,7 +74,7 @@ class TestLines:
         assert again is not None
         assert write_line(again) == written
 
-    @pytest.mark.parametrize("text", NASTY)
+    @every("text", NASTY)
     def test_nasty_texts_come_back(self, text: str) -> None:
         read = read_line(write_line(Episode(**(HEAD | {"text": text}))))
         assert read is not None
@@ -95,8 +96,8 @@ class TestLines:
         rest = encode({key: value for key, value in HEAD.items() if key != "seq"}, {})
         assert number(3, rest) == write_line(episode)
 
-    @pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf"], ids=["plain", "mark"])
-    @pytest.mark.parametrize("after", [b"", b"\n", b"\r\n"], ids=["bare", "lf", "crlf"])
+    @every("before", [b"", b"\xef\xbb\xbf"], ids=["plain", "mark"])
+    @every("after", [b"", b"\n", b"\r\n"], ids=["bare", "lf", "crlf"])
     def test_what_an_editor_adds_is_no_harm(self, before: bytes, after: bytes) -> None:
         assert read_line(before + line() + after) == Episode(**HEAD)
 
@@ -107,7 +108,7 @@ class TestLines:
 class TestNoLines:
     """Bytes that are no episode are told apart."""
 
-    @pytest.mark.parametrize(
+    @every(
         "found",
         [
             pytest.param(b"", id="empty"),
@@ -138,7 +139,7 @@ class TestNoLines:
     def test_any_bytes_are_an_episode_or_none(self, found: bytes) -> None:
         assert read_line(found) is None or found.strip().startswith((b"{", b"\xef\xbb\xbf"))
 
-    @pytest.mark.parametrize(
+    @every(
         "key, value",
         [
             ("name", 5),
@@ -183,7 +184,7 @@ class TestValues:
     def test_any_value_can_be_kept_with_an_episode(self, meta: dict[str, object]) -> None:
         assert read_line(write_line(Episode(**HEAD, meta=meta))) is not None
 
-    @pytest.mark.parametrize(
+    @every(
         "value, text",
         [
             ("as it is", "as it is"),
@@ -270,6 +271,6 @@ class TestPointers:
     def test_it_reads_as_it_was_written(self, session: str, seq: int) -> None:
         assert Pointer.parse(str(Pointer(session, seq))) == (session, seq)
 
-    @pytest.mark.parametrize("text", ["", "a", "#1", "a#", "a#x", "a#-1", "../a#1", "a#1#2", "A#1"])
+    @every("text", ["", "a", "#1", "a#", "a#x", "a#-1", "../a#1", "a#1#2", "A#1"])
     def test_anything_else_is_none(self, text: str) -> None:
         assert Pointer.parse(text) is None

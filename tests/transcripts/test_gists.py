@@ -32,6 +32,7 @@ from tests.consolidation.view_laws import (
     what_is_read_was_written,
 )
 from tests.strategies import any_text
+from tests.tables import every
 
 LARGEST: Final = 0xFFFFFFFF
 whole_text: Final = any_text.filter(lambda text: text == _joined(text))
@@ -80,7 +81,7 @@ class TestLines:
     def test_what_is_read_is_what_was_written(self, gist: Gist) -> None:
         what_is_read_was_written(gist)
 
-    @pytest.mark.parametrize(
+    @every(
         "text",
         [
             "\ud800 \udfff",
@@ -121,7 +122,7 @@ class TestLines:
     def test_values_of_other_types_are_never_an_error(self, key: str, value: object) -> None:
         damage_changes_nothing(_line(**{key: value}))
 
-    @pytest.mark.parametrize(
+    @every(
         "changed",
         [
             {"kind": "note"},
@@ -155,7 +156,7 @@ class TestLines:
     def test_a_value_that_makes_no_sense_makes_no_gist(self, changed: dict[str, object]) -> None:
         assert read_gist(_line(**changed)) is None
 
-    @pytest.mark.parametrize(
+    @every(
         "line",
         [
             b"",
@@ -223,7 +224,7 @@ class TestView:
         )
         views_cover_all_once(range(count), [made(name, *found) for name, found in data.draw(some)])
 
-    @pytest.mark.parametrize(
+    @every(
         "wrong",
         [
             made("g2", 1, 3),

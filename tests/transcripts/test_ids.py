@@ -18,6 +18,7 @@ from engramdown.transcripts.episode import (
     session_id,
     session_of,
 )
+from tests.tables import every
 
 REFUSED = {
     "empty": "",
@@ -55,7 +56,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("value", REFUSED.values(), ids=REFUSED.keys())
+@every("value", REFUSED.values(), ids=REFUSED.keys())
 def test_what_is_no_safe_name_is_refused_with_one_that_is(value: str) -> None:
     with pytest.raises(InvalidSessionError) as caught:
         check_session_id(value)
@@ -67,7 +68,7 @@ def test_what_is_no_safe_name_is_refused_with_one_that_is(value: str) -> None:
     assert isinstance(caught.value, ValueError)
 
 
-@pytest.mark.parametrize("value", [each for each in REFUSED.values() if each])
+@every("value", [each for each in REFUSED.values() if each])
 def test_a_program_may_call_a_session_as_it_likes(value: str) -> None:
     found = session_of(value)
     assert is_session_id(found)
@@ -100,7 +101,7 @@ def test_a_secret_in_the_place_of_a_name_is_not_told() -> None:
     assert secret[4:12].lower() not in str(caught.value).lower()
 
 
-@pytest.mark.parametrize(
+@every(
     "value", ["a", "0", "20260227-101500-4f2a", "telegram_42", "v1.2", "console", "com", "x" * 100]
 )
 def test_plain_names_are_taken_as_they_are(value: str) -> None:
@@ -121,7 +122,7 @@ def test_any_text_is_an_id_or_leads_to_one(value: str) -> None:
         assert is_session_id(caught.value.suggestion)
 
 
-@pytest.mark.parametrize(
+@every(
     "value, suggestion",
     [
         ("Release Notes", "release-notes"),
@@ -152,7 +153,7 @@ def test_ids_of_episodes_sort_by_time(first: int, second: int, a: int, b: int) -
     assert (one == other) == (first == second and (a - b) % 2**30 == 0)
 
 
-@pytest.mark.parametrize(
+@every(
     "value, patterns, like",
     [
         pytest.param("cron-7", ["chat", "cron-?"], True, id="one-of-them"),

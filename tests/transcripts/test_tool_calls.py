@@ -25,6 +25,7 @@ from engramdown.transcripts.tool_calls import (
     sums,
 )
 from tests.episodes.strategies import episodes
+from tests.tables import every
 
 
 def said(seq: int, role: str, text: str = "", **more: Any) -> Episode:  # noqa: ANN401 - fields
@@ -202,7 +203,7 @@ class TestIterations:
             reason="tool_use",
         )
 
-    @pytest.mark.parametrize(
+    @every(
         "told, offered",
         [
             (["shell", "read"], ("shell", "read")),
@@ -234,7 +235,7 @@ class TestIterations:
         assert [each.reason for each in iterations("s", lines)] == ["", "reset", ""]
         assert steps(*lines) == [(1, []), (2, []), (4, [4])]
 
-    @pytest.mark.parametrize(
+    @every(
         "usage, tokens",
         [
             pytest.param({"prompt_tokens": 7, "completion_tokens": 1}, (14, 2), id="other-names"),

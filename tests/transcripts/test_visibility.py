@@ -16,6 +16,7 @@ from engramdown.transcripts.visibility import (
     visible,
     without_repeats,
 )
+from tests.tables import every
 
 NOW = "2026-02-27T10:15:00.000000Z"
 
@@ -28,7 +29,7 @@ def event(seq: int, name: str, **more: Any) -> Episode:  # noqa: ANN401 - keys o
     return Episode(seq=seq, ts=NOW, id="x", role="event", event=name, more=more)
 
 
-@pytest.mark.parametrize(
+@every(
     "events, expected",
     [
         pytest.param([], Excluded(whole=False, seqs=frozenset()), id="nothing"),
@@ -78,7 +79,7 @@ def mark(name: str, **more: object) -> Episode:
     return event(9, name, **more)
 
 
-@pytest.mark.parametrize(
+@every(
     "episode, expected",
     [
         pytest.param(mark("exclude", of=[1, 2]), (True, [1, 2]), id="lines"),
@@ -99,7 +100,7 @@ def tool(name: str, role: str = "tool_result", recalled: tuple[str, ...] = ()) -
     return Episode(seq=9, ts="", id="", role=role, name=name, recalled=recalled)
 
 
-@pytest.mark.parametrize(
+@every(
     "name",
     [
         *("recall", "search_journals", "mcp__engramdown__recall", "mcp__engramdown__grep"),
@@ -107,12 +108,12 @@ def tool(name: str, role: str = "tool_result", recalled: tuple[str, ...] = ()) -
         *("recall_topic", "recall_skill", "mcp__engramdown__review"),
     ],
 )
-@pytest.mark.parametrize("role", ["tool_call", "tool_result"])
+@every("role", ["tool_call", "tool_result"])
 def test_our_own_tools_only_repeat(name: str, role: str) -> None:
     assert repeats_memory(tool(name, role))
 
 
-@pytest.mark.parametrize(
+@every(
     "name",
     ["grep", "describe", "expand", "review", "ripgrep", "mcp__other__grep", "kubectl_describe", ""],
 )

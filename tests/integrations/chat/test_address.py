@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from engramdown.integrations.chat.endpoint import Address, AddressError, address_of
+from tests.tables import every
 
 KEYS = {"OPENAI_API_KEY": "of openai", "ENGRAMDOWN_MODEL_KEY": "of mine"}
 
 
-@pytest.mark.parametrize(
+@every(
     "name, base_url, model, url, key",
     [
         pytest.param(
@@ -52,7 +53,7 @@ def test_without_a_key_there_is_none() -> None:
     assert address_of("x", "", {}).key == ""
 
 
-@pytest.mark.parametrize(
+@every(
     "name, base_url, environment, reason",
     [
         pytest.param("", "", {}, "no name", id="empty"),

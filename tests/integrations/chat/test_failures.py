@@ -7,6 +7,7 @@ import json
 import pytest
 
 from engramdown.integrations.chat.endpoint import TooLongError, failure, lacks
+from tests.tables import every
 
 
 class FakeStatusError(Exception):
@@ -37,7 +38,7 @@ class WrappedError(Exception):
     body: object = None
 
 
-@pytest.mark.parametrize(
+@every(
     "status, body, outcome, said",
     [
         pytest.param(401, {"message": "no"}, "unauthorized", "answered 401: no", id="401"),
@@ -99,7 +100,7 @@ def test_other_errors_are_told_by_what_they_are() -> None:
     assert str(failure(AttributeError("/home/me"))) == "something went wrong (AttributeError)"
 
 
-@pytest.mark.parametrize(
+@every(
     "status, said, found",
     [
         pytest.param(400, "registry/gemma:2b does not support tools", "tools", id="ollama"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from engramdown.integrations.chat.endpoint import Assembly, Reply, ToolCall
 from tests.integrations.chat.streams import chunk
+from tests.tables import every
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -32,7 +33,7 @@ def put_together(*pieces: object) -> Reply:
     return answer.reply()
 
 
-@pytest.mark.parametrize(
+@every(
     "whole, answer",
     [
         pytest.param("<think>Hm. a < b</think>\n\nUse uv", "\n\nUse uv", id="thought"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engramdown.errors import MemoryCommandError
 from engramdown.integrations.memory_folder import COMMANDS, LONGEST, Command, command_from
+from tests.tables import every
 
 PATH = "/memories/rules.md"
 HUGE = 10**5_000
@@ -20,7 +21,7 @@ DEEP: list[object] = []
 DEEP.append(DEEP)
 
 
-@pytest.mark.parametrize(
+@every(
     "given_, wanted",
     [
         ({"command": "view", "path": PATH}, Command("view", PATH)),
@@ -54,7 +55,7 @@ def test_a_command_is_read(given_: dict[str, Any], wanted: Command) -> None:
     assert command_from(json.dumps(given_)) == wanted
 
 
-@pytest.mark.parametrize(
+@every(
     "given_, told",
     [
         (None, "Give an object with `command` and `path`, not null."),

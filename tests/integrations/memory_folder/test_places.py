@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from engramdown.engram import Scope
 from engramdown.errors import MemoryCommandError
 from engramdown.integrations.memory_folder import Place, place_of
+from tests.tables import every
 
 ONE: tuple[Scope, ...] = ("project",)
 HOME: tuple[Scope, ...] = ("global",)
 BOTH: tuple[Scope, ...] = ("global", "project")
 
 
-@pytest.mark.parametrize(
+@every(
     "path, sort, name",
     [
         ("/memories", "root", ""),
@@ -56,7 +57,7 @@ def test_both_memories_have_a_folder_each() -> None:
         place_of("/memories/rules.md", BOTH)
 
 
-@pytest.mark.parametrize(
+@every(
     "path, told",
     [
         ("", "Path must start with /memories, got: "),

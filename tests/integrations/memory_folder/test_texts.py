@@ -15,6 +15,7 @@ from engramdown.integrations.memory_folder import (
     replaced,
     shown,
 )
+from tests.tables import every
 
 PATH = "/memories/lessons.md"
 TEXT = "one\ntwo\nthree\nfour\nfive\nsix\n"
@@ -89,7 +90,7 @@ def test_a_long_file_is_shown_in_pieces() -> None:
     assert shown(PATH, "x" * 20_000).endswith("x")
 
 
-@pytest.mark.parametrize("view_range", [(0, 1), (3, 2), (7, -1), (7, 9), (-1, -1)])
+@every("view_range", [(0, 1), (3, 2), (7, -1), (7, 9), (-1, -1)])
 def test_a_range_that_is_none_is_told(view_range: tuple[int, int]) -> None:
     with pytest.raises(MemoryCommandError, match=r"Invalid `view_range`: .* has 6 lines"):
         shown(PATH, TEXT, view_range)
