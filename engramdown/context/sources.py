@@ -427,7 +427,7 @@ class Recollection:
         if path is None:
             return
         try:
-            text = store.files.text_beside(name)
+            text = store.files.text(f"{snapshot.AGENTS}/{name}")
         except StoreError:  # Not ours to complain of; the list of files says why it is unused.
             yield _Candidate(store, "", "", Aside(path, "unreadable"))
         else:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from engramdown.engram import Engram, Kind, fact_key, fold
 from engramdown.forks import cached_property
 from engramdown.hippocampus.entry import Entry
+from engramdown.language.characters import LOOKALIKES
 from engramdown.language.claims import read
 from engramdown.language.similarity import in_full
 from engramdown.language.words import same_word, word_set
@@ -41,10 +42,6 @@ _BROKEN: Final = re.compile(r" ?\n ?: ?|: ?\n\s*")
 _EMPHASIS: Final = re.compile(r"[*`~\"]|(?<!\w)_+|_+(?!\w)")
 _BEGINNING: Final = re.compile(r"\A(?:[-+>#|{\s]|\d{1,3}[.)]\s|\[[ xX]\]\s)+")
 _LATIN: Final = re.compile(r"\w*[A-Za-z]\w*")
-_LOOKS_LIKE: Final = str.maketrans(
-    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u03bf\u03b1\u03b9\u03c1\u03bd",
-    "aeopcyxijsdoaipv",
-)
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\u3002")
 
 
@@ -170,7 +167,7 @@ def _stated(text: str, kind: Kind) -> tuple[tuple[str, str], ...]:
     """
     shown = _BROKEN.sub(": ", _BLANKS.sub(" ", _readable(text[:_LOOKED_AT])))
     # In a word of Latin letters, one of another script that looks like one is taken for it.
-    shown = _LATIN.sub(lambda word: word[0].translate(_LOOKS_LIKE), shown)
+    shown = _LATIN.sub(lambda word: word[0].translate(LOOKALIKES), shown)
     found = [fact for line in shown.split("\n") for fact in _of_line(line, kind)]
     return tuple(dict.fromkeys((key, value) for key, value in found if key and value))
 

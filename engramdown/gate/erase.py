@@ -428,13 +428,12 @@ def _carry_out(
         eraser = _Eraser(store, words)
         patience = settings.of(store.scope).lock_timeout if wait else 0
         eraser.episodes.erase(patience)
-        left += eraser.erase_pages(patience)
         left += eraser.erase_blocks()
         Marks(store.root).add(erasure.texts)
         names = {f"{how}/{each}" for each in erasure.ids for how in ("shown", "recalled")}
         if not Usage(store.root, MEMORIES).drop(names):
             left.append(f"{store.root}: {MEMORIES.name}.jsonl could not be rewritten")
-        left += eraser.sweep()
+        left += eraser.sweep(patience)
     if left:
         return left
     # The first one last: its note names the other folders.
@@ -479,9 +478,12 @@ class _Eraser:
                 if lines := self._words.shared_lines(text, untouched=is_own):
                     yield Shared(scope, "", path, tuple(lines))
 
-    def erase_pages(self, patience: float) -> list[str]:
-        """Remove the words from pages that people write; return the failures."""
-        left = []
+    def sweep(self, patience: float) -> list[str]:
+        """Remove the words from every other file; return which still hold some, and why.
+
+        A page that a person may have open is exchanged, other files are overwritten in place.
+        """
+        left: list[str] = []
         with contextlib.ExitStack() as stack:
             if (self.root / EPISODES).is_dir():
                 stack.enter_context(self.memory.recorder.lock.hold(patience))
@@ -491,40 +493,35 @@ class _Eraser:
                 if rest[0] != "memory" and TEMPORARY.fullmatch(path.name):
                     self._swap.clear_up(path)  # left by an interrupted erasure
                     continue
-                # A person may have these open.
                 is_page = rest[0] in _PAGE_FOLDERS and rest[-1].endswith(_TEXTS)
-                if not is_page or rest[-1][:1] == "." or not self._holds(path, rest):
-                    continue
-                try:
-                    with named_errors(path, "written"):
-                        self._swap.edit(path, self._cut_page)
-                except errors.StoreError as error:
-                    left.append(str(error))
+                if is_page and rest[-1][:1] != "." and self._holds(path, rest):
+                    try:
+                        with named_errors(path, "written"):
+                            self._swap.edit(path, self._cut_page)
+                    except errors.StoreError as error:
+                        left.append(str(error))
+                left += self._overwrite(path, rest)
         return left
 
     def _cut_page(self, before: bytes | None) -> bytes:
         text = (before or b"").decode("utf-8", "surrogateescape")
         return self._words.cut(text).encode("utf-8", "surrogateescape")
 
-    def sweep(self) -> list[str]:
-        """Handle every other file, and return which ones still hold words, and why."""
-        left = []
-        for path, rest in self._others():
-            if rest[0] == "cache" and rest[-1].startswith(_DIGESTS):
-                self.disk.unlink(path)  # digests or vectors of memories
-            elif rest == ("sleep.jsonl",):
-                _mask(path, lambda data: _DIGESTED.sub(_cross_out, data))
-            elif not self._holds(path, rest):
-                continue
-            elif rest[0] == "cache" and rest[1:2] != ("hooks",):
+    def _overwrite(self, path: Path, rest: tuple[str, ...]) -> Iterator[str]:
+        """Remove the words from a file that nobody edits, or the file; yield why it holds some."""
+        if rest[0] == "cache" and rest[-1].startswith(_DIGESTS):
+            self.disk.unlink(path)  # digests or vectors of memories
+        elif rest == ("sleep.jsonl",):
+            _mask(path, lambda data: _DIGESTED.sub(_cross_out, data))
+        elif self._holds(path, rest):
+            if rest[0] == "cache" and rest[1:2] != ("hooks",):
                 self.disk.unlink(path)
             elif self.disk.is_being_written(path):
-                left.append(f"{path}: is open in another program; close it there")
+                yield f"{path}: is open in another program; close it there"
             else:
                 _mask(path, self._words.mask)
                 if self._holds(path, rest):
-                    left.append(f"{path}: holds them in a form that cannot be taken out; remove it")
-        return left
+                    yield f"{path}: holds them in a form that cannot be taken out; remove it"
 
     def _others(self, *, recorded: bool = False) -> Iterator[tuple[Path, tuple[str, ...]]]:
         """Yield every file of the scope except those that are handled elsewhere.

@@ -26,7 +26,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.language.characters import hidden_characters
+from engramdown.language.characters import LOOKALIKES, hidden_characters
 from engramdown.lazy import compiled
 
 
@@ -61,19 +61,10 @@ def _hides_characters(text: str) -> bool:
     )
 
 
-# Letters that look like Latin ones, for reading only.
-_LOOKALIKES: Final = str.maketrans(
-    # Cyrillic, Greek, dotless i, curly quotes.
-    "\u0430\u0435\u043e\u0440\u0441\u0445\u0443\u0456\u0458\u0455\u04bb\u0501\u051b\u051d"
-    "\u03bf\u03b1\u03b5\u03b9\u03bd\u0131\u2018\u2019\u201c\u201d",
-    "aeopcxyijshdqwoaeivi''\"\"",
-)
-
-
 def _plain(text: str) -> str:
     """Return ``text`` as it reads: small Latin letters, single spaces, nothing hidden."""
     text = "".join(char for char in unicodedata.normalize("NFKC", text) if char not in _LEFT_BEHIND)
-    return " ".join(text.lower().translate(_LOOKALIKES).split())
+    return " ".join(text.lower().translate(LOOKALIKES).split())
 
 
 # ---- what is forged, and what is an order ----

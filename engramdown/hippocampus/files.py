@@ -156,7 +156,7 @@ class MemoryFiles:
         """Read a file that only a person writes, relative to the scope's folder, or return ``""``.
 
         Raises:
-            StoreError: If it cannot be read, or is a link that leaves the scope.
+            StoreError: If it cannot be read, or is a link that leaves the scope, or the project.
         """
         page = name.removeprefix(f"{self.folder.name}/")
         if self._past is not None and page != name:
@@ -167,21 +167,13 @@ class MemoryFiles:
     def beside(self, name: str) -> Path | None:
         """Return the file of ``.agents``, beside the scope's folder, that is meant by ``name``.
 
-        Of two that differ in capitals the one that is spelled ``SOUL.md`` or ``USER.md`` is.
+        Nothing of ours ever writes it; :meth:`text` reads ``.agents/SOUL.md``. Of two that differ
+        in capitals the one that is spelled ``SOUL.md`` or ``USER.md`` is.
         """
         try:
             return self._reader.beside(name) if self._past is None else None
         except OSError:
             return None
-
-    def text_beside(self, name: str) -> str:
-        """Read that file, or return ``""``; nothing of ours ever writes it.
-
-        Raises:
-            StoreError: If it cannot be read, or is a link that leaves the project.
-        """
-        with named_errors(self.beside(name) or self.root, "read"):
-            return self._reader.read_beside(name)
 
     def steps(self) -> list[Step]:
         """Return every step of the journal, the oldest first.

@@ -340,15 +340,11 @@ class Provenance:
         root, files = self._store.root, self._store.files
         texts: list[tuple[str, str]] = []
         names = [f"{at}/{name}" for at in _FOLDERS for name in self._disk.names(root / at)]
-        for name in [SOUL, *names]:
+        for name in [SOUL, *names, *(f"{AGENTS}/{name}" for name in (SPELLED, PROFILE))]:
             try:
                 texts.append((name, files.text(name)))
             except StoreError:
                 self.unread |= {name}
-        for name in (SPELLED, PROFILE):
-            # What cannot be read is shown to no model either.
-            with contextlib.suppress(StoreError):
-                texts.append((f"{AGENTS}/{name}", files.text_beside(name)))
         try:
             texts.append((CONFIG, config_text(root / CONFIG)))
         except SettingsError as error:

@@ -154,25 +154,21 @@ class Reader:
         file = beside(name, self._disk.names(folder))
         return folder / file if file else None
 
-    def read_beside(self, name: str) -> str:
-        """Read that file, or return ``""``.
-
-        Raises:
-            StoreError: If it is a link that leaves the folder in which the scope is.
-        """
-        place = self.beside(name)
-        if place is None:
-            return ""
-        return decoded(self._disk.read(self._disk.inside(place, self.root.parent))) or ""
-
     def other(self, name: str) -> str:
         """Read a file that is not a memory file, relative to the scope's folder, or return ``""``.
 
-        A page of the memory folder may be spelled otherwise.
+        A page of the memory folder, or of ``.agents`` beside the scope, may be spelled otherwise.
+
+        Raises:
+            StoreError: If it is a link that leaves the scope, or the folder that holds both.
         """
         folder, _, page = name.rpartition("/")
-        place = self.place(page) if folder == self.folder.name else self.root / name
-        path = self._disk.inside(place, self.root)
+        if folder == AGENTS:
+            place, top = self.beside(page) or self.root.parent / name, self.root.parent
+        else:
+            place = self.place(page) if folder == self.folder.name else self.root / name
+            top = self.root
+        path = self._disk.inside(place, top)
         return _readable(path, decoded(self._disk.read(path))) or ""
 
     def _topics(self) -> Iterator[tuple[str, str]]:

@@ -39,6 +39,14 @@ def is_utf16(text: str) -> bool:
     return marked or (len(text) > 1 and text.count("\0") > len(text) * _ZEROS)
 
 
+# Letters and quotes that look like plain Latin ones: Cyrillic, Greek, dotless i, curly quotes.
+LOOKALIKES: Final = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0445\u0443\u0456\u0458\u0455\u04bb\u0501\u051b\u051d"
+    "\u03bf\u03b1\u03b5\u03b9\u03bd\u03c1\u0131\u2018\u2019\u201c\u201d",
+    "aeopcxyijshdqwoaeivpi''\"\"",
+)
+
+
 def is_encodable(text: str) -> bool:
     r"""Whether a text can be written as UTF-8: bytes that were not leave halves of surrogate pairs.
 
