@@ -17,8 +17,7 @@ import logging
 import os
 import threading
 import time
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -234,11 +233,14 @@ def asked_to_wait(header: str, now: datetime) -> float | None:
 _DEEPEST: Final = 20
 _STATUS: Final = {401: "unauthorized", 403: "unauthorized", 408: "timeout", 429: "rate_limited"}
 _SERVER_ERRORS: Final = 500
-_REASONS: Final = ("message", "error", "detail")
+_LONGEST_REASON: Final = 300
+_NO_CONNECTION: Final = "no connection to the server"
+_BREAKS: Final = ("Connect", "Protocol", "ReadError", "WriteError", "DecodingError")
+_BROKEN_OFF: Final = "the connection broke off, or what came over it was not an answer"
 
 
 class TooLongError(Exception):
-    """A server sent more than any answer can have."""
+    """An answer was too large, or took too long."""
 
 
 class Answer(NamedTuple, Generic[A]):
@@ -285,19 +287,48 @@ def _refused(error: BaseException, schema: type[A], *, answered: bool) -> Answer
         tokens = _usage_of(error.last_completion)
         return Refusal("truncated", tokens_in=tokens[0], tokens_out=tokens[1])
     cause = error.__cause__ or error
-    status = getattr(cause, "status_code", None)
+    return refusal_of(cause) or _unfit(cause, error, schema, answered=answered)
+
+
+def refusal_of(error: BaseException) -> Refusal | None:
+    """Return what an error of a client says of its server or the connection; ``None`` if nothing.
+
+    Errors of the connection are told apart by their names: their classes, and how clients wrap
+    them, differ by version.
+    """
+    status = getattr(error, "status_code", None)
     if isinstance(status, int):
-        headers = getattr(getattr(cause, "response", None), "headers", {})
+        headers = getattr(getattr(error, "response", None), "headers", {})
         wait = asked_to_wait(headers.get("retry-after", ""), datetime.now(UTC))
         outcome = _STATUS.get(status, "server_error" if status >= _SERVER_ERRORS else "refused")
-        # Each server has its own form for the message of an error.
-        said: object = getattr(cause, "body", None)
-        while isinstance(said, dict):
-            said = next((said[key] for key in _REASONS if key in said), None)
-        said = said if isinstance(said, str) and said.strip() else "it gives no reason"
-        reason = f"the server answered {status}: {said}"
+        reason = f"the server answered {status}: {reason_of(error)}"
         return Refusal(outcome, reason, wait=wait, worked=False)
-    return _unsent(cause) or _unfit(cause, error, schema, answered=answered)
+    causes = [error]
+    while len(causes) < _DEEPEST and (cause := causes[-1].__cause__ or causes[-1].__context__):
+        causes.append(cause)
+    if too_long := next((each for each in causes if isinstance(each, TooLongError)), None):
+        return Refusal("failed", str(too_long))
+    names = " ".join(type(each).__name__ for each in causes)
+    if "Timeout" in names:
+        return Refusal("timeout")
+    if "ConnectError" in names:
+        return Refusal("unreachable", _NO_CONNECTION, worked=False)
+    is_broken = any(each in names for each in _BREAKS)
+    return Refusal("unreachable", _BROKEN_OFF) if is_broken else None
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the server's message of an error, for which each server has its own form."""
+    said: object = getattr(error, "body", None)
+    for _ in range(_DEEPEST):
+        if not isinstance(said, dict):
+            break
+        said = next((said[key] for key in ("message", "error", "detail") if key in said), None)
+    text = one_line(said) if isinstance(said, str) else ""
+    # A web page would be useless here.
+    if not text or text.startswith("<"):
+        return "it gives no reason"
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
 
 
 def _usage_of(completion: Any) -> tuple[int, int]:  # noqa: ANN401 - any provider's answer
@@ -311,25 +342,6 @@ def _usage_of(completion: Any) -> tuple[int, int]:  # noqa: ANN401 - any provide
     return (
         first_size("prompt_tokens", "input_tokens"),
         first_size("completion_tokens", "output_tokens"),
-    )
-
-
-def _unsent(cause: BaseException) -> Refusal | None:
-    """Return what an error of the connection means; ``None`` for other errors."""
-    causes = [cause]
-    while (before := causes[-1].__cause__) is not None and len(causes) < _DEEPEST:
-        causes.append(before)
-    names = [type(each).__name__ for each in causes]
-    if any(isinstance(each, TooLongError) for each in causes):
-        return Refusal("failed", str(causes[-1]))
-    if "Timeout" in names[0]:
-        return Refusal("timeout")
-    if "Connect" not in names[0]:
-        return None
-    if "ConnectError" in names:
-        return Refusal("unreachable", "no connection to the server", worked=False)
-    return Refusal(
-        "unreachable", "the connection broke off, or what came over it was not an answer"
     )
 
 
@@ -378,12 +390,9 @@ def _text_of(completion: Any) -> str:  # noqa: ANN401 - any provider's answer
 
 _EXTRAS: Final = {"openai": "openai", "ollama": "openai", "anthropic": "anthropic"}
 _OLLAMA: Final = "http://localhost:11434/v1"
-_GZIP_OR_ZLIB: Final = 32  # zlib sees which from the first bytes
 _OPENAI: Final = "https://api.openai.com/"
 # Clients demand a key, even for servers that need none.
 _NO_KEY: Final = "none"
-# Headers about the bytes on the wire, which do not hold for the unpacked body.
-_OF_THE_WIRE: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 def client_of(name: str, base_url: str, timeout: float, heard: Callable[[], object]) -> Any:  # noqa: ANN401 - instructor says no more
@@ -411,11 +420,11 @@ def client_of(name: str, base_url: str, timeout: float, heard: Callable[[], obje
         _limit_client(getattr(client, "client", None), timeout, heard)
         return client
     url = base_url or (_OLLAMA if kind == "ollama" else "")
-    if url and not _is_address(url):
+    if url and not is_address(url):
         raise ValueError("base_url is not an address that begins with http:// or https://")
     sdk = importlib.import_module(_EXTRAS[kind])
     http = sdk.DefaultHttpxClient()
-    _limit_http(http, heard)
+    bound(http, heard)
     raw = (sdk.Anthropic if kind == "anthropic" else sdk.OpenAI)(
         # The provider's own key in the environment goes to no other server.
         api_key=(os.environ.get(KEY) or _NO_KEY) if url else None,
@@ -447,7 +456,8 @@ def missing(name: str, error: ImportError) -> str:
     )
 
 
-def _is_address(url: str) -> bool:
+def is_address(url: str) -> bool:
+    """Whether an address is one of the web."""
     try:
         parts = urlsplit(url)
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -465,37 +475,36 @@ def _limit_client(raw: Any, seconds: float, heard: Callable[[], object]) -> None
         if hasattr(raw, key):
             setattr(raw, key, value)
     http: Any = getattr(raw, "_client", None)
-    if hasattr(http, "follow_redirects") and hasattr(http, "send"):
-        _limit_http(http, heard)
+    if hasattr(http, "follow_redirects") and hasattr(http, "event_hooks"):
+        bound(http, heard)
 
 
-def _limit_http(http: Any, heard: Callable[[], object]) -> None:  # noqa: ANN401 - of whichever httpx it is
+def bound(http: Any, heard: Callable[[], object] = bool) -> None:  # noqa: ANN401 - of whichever httpx it is
     """Keep an httpx client from following redirects and from reading too long a response.
 
-    A packed body is unpacked here, within the same limit: even a small one could fill the memory.
-    """
-    send = http.send
+    The limit counts what was unpacked: even a small packed body could fill the memory.
 
-    def bounded(request: Any, **how: Any) -> Any:  # noqa: ANN401 - of whichever httpx it is
-        response = send(request, **{**how, "stream": True})
-        try:
-            packed = response.headers.get("content-encoding", "identity") != "identity"
-            unpacking = zlib.decompressobj(zlib.MAX_WBITS | _GZIP_OR_ZLIB)
-            body = bytearray()
-            for raw in response.iter_raw():
-                body += unpacking.decompress(raw, LONGEST + 1 - len(body)) if packed else raw
-                if len(body) > LONGEST:
+    Args:
+        http: The client.
+        heard: Called when a whole response was read.
+    """
+
+    def limit(response: Any) -> None:  # noqa: ANN401 - the same
+        read = response.iter_bytes
+
+        def bounded(*how: Any, **more: Any) -> Iterator[bytes]:  # noqa: ANN401 - the same
+            count = 0
+            for piece in read(*how, **more):
+                count += len(piece)
+                if count > LONGEST:
                     raise TooLongError(f"the server sent more than {LONGEST // 1_000_000} MB")
-        finally:
-            response.close()
-        heard()
-        headers = [pair for pair in response.headers.items() if pair[0].lower() not in _OF_THE_WIRE]
-        status, content = response.status_code, bytes(body)
-        return type(response)(status, headers=headers, content=content, request=request)
+                yield piece
+            heard()
+
+        response.iter_bytes = bounded
 
     http.follow_redirects = False
-    http.headers["accept-encoding"] = "gzip"
-    http.send = bounded
+    http.event_hooks["response"].append(limit)
 
 
 # ---- calls ----

@@ -14,17 +14,14 @@ from __future__ import annotations
 
 import importlib.util
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from engramdown.errors import ModelError
-from engramdown.language import one_line
-from engramdown.models import OUTCOMES
+from engramdown.models import OUTCOMES, TooLongError, bound, is_address, reason_of, refusal_of
 
-# The most bytes of an answer.
-LONGEST: Final = 4_000_000
 # Environment variables: the key of one's own server, OpenAI's key, and the address for that key.
 KEY: Final = "ENGRAMDOWN_MODEL_KEY"
 OPENAI_KEY: Final = "OPENAI_API_KEY"
@@ -46,8 +43,9 @@ def is_installed() -> bool:
     return importlib.util.find_spec("openai") is not None
 
 
-class ToolCall(NamedTuple):
-    """A call of a tool by the model.
+@dataclass(slots=True)
+class ToolCall:
+    """A call of a tool by the model, of which more may come while it answers.
 
     Attributes:
         id: The server's id of the call, or ``""``.
@@ -55,9 +53,9 @@ class ToolCall(NamedTuple):
         arguments: The text of the model, normally JSON.
     """
 
-    id: str
-    name: str
-    arguments: str
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
 
 
 class Reply(NamedTuple):
@@ -162,10 +160,7 @@ class Endpoint:
         import openai
 
         http = openai.DefaultHttpxClient()
-        http.follow_redirects = False
-        # A small compressed answer could fill the memory.
-        http.headers["accept-encoding"] = "identity"
-        http.event_hooks = {"response": [_bound]}
+        bound(http)
         return openai.OpenAI(
             api_key=self.address.key or _NO_KEY,
             base_url=self.address.url,
@@ -186,23 +181,6 @@ def _checked(reply: Reply, kind: str) -> Reply:
     page = ("the server sent a web page instead of an answer", "not_found")
     other = page if kind.startswith("text/html") else ("the model said nothing", "malformed")
     raise ModelError(*_NOTHING.get(reply.finish, other))
-
-
-def _bound(response: Any) -> None:  # noqa: ANN401 - of whichever httpx it is
-    """Limit the size of a response."""
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise TooLongError("the server compressed its answer without being asked to")
-    read = response.iter_bytes
-
-    def bounded(*how: Any, **more: Any) -> Iterator[bytes]:  # noqa: ANN401 - of whichever httpx it is
-        count = 0
-        for piece in read(*how, **more):
-            count += len(piece)
-            if count > LONGEST:
-                raise TooLongError(f"the server sent more than {LONGEST // 1_000_000} MB")
-            yield piece
-
-    response.iter_bytes = bounded
 
 
 # ---- addresses ----
@@ -274,55 +252,24 @@ def address_of(name: str, base_url: str, environment: Mapping[str, str]) -> Addr
 
 
 def _check(url: str, what: str) -> None:
-    try:
-        parts = urlsplit(url)
-        if parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0:
-            return
-    except ValueError:
-        pass
-    raise AddressError(f"{what} must be an address that begins with http:// or https://")
+    if not is_address(url):
+        raise AddressError(f"{what} must be an address that begins with http:// or https://")
 
 
 # ---- failures ----
 
-_DEEPEST: Final = 20
-_SHOWN: Final = 300
-_UNAUTHORIZED: Final = dict.fromkeys((401, 403), "unauthorized")
-_STATUS: Final = _UNAUTHORIZED | {404: "not_found", 408: "timeout", 429: "rate_limited"}
-_SERVER_ERRORS: Final = 500
-# By the names of errors: the classes of httpx, and how the package wraps them, differ by version.
-_BROKEN_OFF: Final = "the connection broke in the middle of the answer"
-_BY_NAME: Final = (
-    (("Timeout",), "no answer in time", "timeout"),
-    (("ConnectError",), "no connection to the server", "unreachable"),
-    (("Connect", "Protocol", "ReadError", "WriteError"), _BROKEN_OFF, "unreachable"),
-)
+_NOT_FOUND: Final = 404
 _NOT_UNDERSTOOD: Final = (400, 404, 422, 500)
-
-
-class TooLongError(Exception):
-    """An answer was too large, or took too long."""
 
 
 def failure(error: BaseException) -> ModelError:
     """Return the meaning of an error of a client."""
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int):
-        outcome = _STATUS.get(status, "server_error" if status >= _SERVER_ERRORS else "refused")
-        return ModelError(f"the server answered {status}: {_reason(error)}", outcome)
-    causes: list[BaseException] = []
-    cause: BaseException | None = error
-    while cause is not None and len(causes) < _DEEPEST:
-        causes.append(cause)
-        cause = cause.__cause__ or cause.__context__
-    if too_long := next((each for each in causes if isinstance(each, TooLongError)), None):
-        return ModelError(str(too_long), "failed")
-    names = " ".join(type(each).__name__ for each in causes)
-    for words, reason, outcome in _BY_NAME:
-        if any(word in names for word in words):
-            return ModelError(reason, outcome)
+    if refusal := refusal_of(error):
+        is_missing = getattr(error, "status_code", None) == _NOT_FOUND
+        outcome = "not_found" if is_missing else refusal.outcome
+        return ModelError(refusal.reason or OUTCOMES[outcome], outcome)
     if getattr(error, "body", None) is not None:
-        return ModelError(f"the server broke off: {_reason(error)}", "server_error")
+        return ModelError(f"the server broke off: {reason_of(error)}", "server_error")
     if isinstance(error, ValueError):
         return ModelError(OUTCOMES["malformed"], "malformed")
     return ModelError(f"something went wrong ({type(error).__name__})", "failed")
@@ -335,25 +282,11 @@ def lacks(error: BaseException) -> str:
     """
     if getattr(error, "status_code", None) not in _NOT_UNDERSTOOD:
         return ""
-    said = _reason(error).lower()
+    said = reason_of(error).lower()
     if "stream_options" in said or "include_usage" in said:
         return "stream_options"
     is_about_tools = "tool" in said or "function call" in said
     return "tools" if is_about_tools and "support" in said else ""
-
-
-def _reason(error: BaseException) -> str:
-    """Return the server's message of an error, which has many forms."""
-    body: object = getattr(error, "body", None)
-    for _ in range(_DEEPEST):
-        if not isinstance(body, dict):
-            break
-        body = next((body[key] for key in ("message", "error", "detail") if key in body), None)
-    text = one_line(body) if isinstance(body, str) else ""
-    # A web page would be useless here.
-    if not text or text.startswith("<"):
-        return "it gives no reason"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 # ---- an answer from its pieces ----
@@ -362,15 +295,6 @@ _MOST_CALLS: Final = 64
 _MOST_TOKENS: Final = 10_000_000
 _THINK: Final = "<think>"
 _THOUGHT: Final = "</think>"
-
-
-@dataclass(slots=True)
-class _Call:
-    """A call of which more may come."""
-
-    id: str = ""
-    name: str = ""
-    parts: list[str] = field(default_factory=list)
 
 
 class Assembly:
@@ -388,8 +312,8 @@ class Assembly:
     def __init__(self) -> None:
         """Begin an empty answer."""
         self._texts: list[str] = []
-        self._calls: list[_Call] = []
-        self._numbered: dict[object, _Call] = {}
+        self._calls: list[ToolCall] = []
+        self._numbered: dict[object, ToolCall] = {}
         self._finish = ""
         self._tokens = (0, 0)
         # Text that may be a thought; None once the answer has begun.
@@ -423,8 +347,7 @@ class Assembly:
 
     def reply(self) -> Reply:
         """Return the answer so far."""
-        calls = tuple(ToolCall(each.id, each.name, "".join(each.parts)) for each in self._calls)
-        return Reply("".join(self._texts), calls, self._finish, *self._tokens)
+        return Reply("".join(self._texts), tuple(self._calls), self._finish, *self._tokens)
 
     def _add_text(self, text: str) -> str:
         """Add a text, and return the part that belongs to the answer, without thoughts."""
@@ -454,12 +377,12 @@ class Assembly:
         if call is None or (name and call.id and name != call.id):
             if len(self._calls) >= _MOST_CALLS:
                 return
-            call = _Call()
+            call = ToolCall()
             self._calls.append(call)
         self._numbered[place] = call
         call.id = call.id or name
         call.name = call.name or _text(_of(function, "name"))
-        call.parts.append(_text(_of(function, "arguments")))
+        call.arguments += _text(_of(function, "arguments"))
 
 
 def _of(value: object, key: str) -> Any:  # noqa: ANN401 - whatever a server sends

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from engramdown.integrations.chat.endpoint import TooLongError, failure, lacks
+from engramdown.integrations.chat.endpoint import failure, lacks
+from engramdown.models import TooLongError
 from tests.tables import every
 
 
@@ -77,7 +78,7 @@ def test_what_led_to_an_error_says_what_it_is() -> None:
     for inner, outcome, said in (
         (ReadTimeout(), "timeout", "no answer in time"),
         (ConnectError(), "unreachable", "no connection to the server"),
-        (RemoteProtocolError(), "unreachable", "broke in the middle"),
+        (RemoteProtocolError(), "unreachable", "the connection broke off"),
         (TooLongError("4 MB"), "failed", "4 MB"),
     ):
         wrapped = WrappedError()
