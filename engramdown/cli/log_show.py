@@ -32,6 +32,7 @@ from engramdown.transcripts import (
     Episode,
     Pointer,
     SessionInfo,
+    Tail,
     Tally,
     ToolCall,
     ToolSum,
@@ -39,7 +40,6 @@ from engramdown.transcripts import (
     paired,
     read_line,
     sums,
-    whole_lines,
     write_line,
 )
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 _INDENT: Final = 2
 _ANSWER: Final = 4
-# Seconds between two looks at a file; a look that finds nothing is one system call.
+# Seconds between two looks at a file; a look that finds nothing costs three system calls.
 _PAUSE: Final = 0.2
 # The most that `log follow` shows of the input or the result of a tool.
 _MOST_LINES: Final = 8
@@ -305,8 +305,7 @@ class _Tail:
         self._session = session
         self._disk = transcripts.disk
         self._path = transcripts.sessions.path(session)
-        self._file = (0, 0)
-        self._size = self._offset = 0
+        self._tail = Tail(self._disk, self._path)
         self._last = -1
 
     def new(self) -> list[Episode]:
@@ -315,20 +314,13 @@ class _Tail:
         Raises:
             RefusalError: The session was removed.
         """
-        status = self._disk.find(self._path)
-        if status is None:
+        if self._disk.find(self._path) is None:
             raise RefusalError(f"{self._session} is gone: it was removed while it was followed")
-        file = (status.st_dev, status.st_ino)
-        if file != self._file or status.st_size < self._offset:
+        if self._tail.is_gone():
             # The file was rewritten or cut: shown lines are skipped by their numbers.
-            self._file, self._offset, self._size = file, 0, 0
-        if status.st_size == self._size:
-            return []
-        self._size = status.st_size
+            self._tail = Tail(self._disk, self._path)
         new = []
-        for offset, data in whole_lines(self._disk, self._path, self._offset):
-            self._offset = offset + len(data)
-            episode = read_line(data)
+        for episode in map(read_line, self._tail.new()):
             if episode is None or episode.seq <= self._last:
                 continue
             self._last = episode.seq

@@ -7,9 +7,7 @@ summaries of them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.summaries import Item, format_summary
@@ -21,30 +19,11 @@ from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import NUMBERED, Episode, Pointer, check_session_id, read_line
-from engramdown.transcripts.sessions import whole_lines
+from engramdown.transcripts.sessions import Tail
 from engramdown.transcripts.summary_log import Fold, Gist, GistLog, Source, read_gist
 from engramdown.transcripts.visibility import REDACTED, excluded, read_mark
 
-_HEAD: Final = 128
 _MAY_BE_EMPTY: Final = b'"' + REDACTED.encode() + b'"'
-
-
-@dataclass(slots=True)
-class _File:
-    """How far a file was read.
-
-    Attributes:
-        inode: The inode of the file.
-        end: Where the next line begins.
-        changed: When it was last changed, if it was read to its end; else 0.
-        head: Its first bytes, with the id of its first line: a new file may get the inode of one
-            that was removed.
-    """
-
-    inode: int = -1
-    end: int = 0
-    changed: int = 0
-    head: bytes = b""
 
 
 class Track:
@@ -84,7 +63,8 @@ class Track:
 
     def _clear(self) -> None:
         self.fold = Fold()
-        self._spoken, self._gists = _File(), _File()
+        self._spoken = Tail(self._disk, self.path)
+        self._gists = Tail(self._disk, self.log.path(self.session))
         self._marks: list[Episode] = []
         self._said: dict[int, Said] = {}
         self._shown: dict[str, Item] = {}
@@ -127,11 +107,12 @@ class Track:
         """
         with self.guard:
             # Summaries are read first: the messages that they cover exist by then.
-            gists = self._new_gists()
-            if gists is None or not self._take_in():
-                self._start_again()
-            else:
+            goes_on = not self._gists.is_gone()
+            gists = self._new_gists() if goes_on else []
+            if goes_on and self._take_in():
                 self._apply(gists)
+            else:
+                self._start_again()
 
     def _start_again(self) -> None:
         """Read everything, or forget it all: half of it is not a view."""
@@ -143,7 +124,7 @@ class Track:
 
     def _read_all(self) -> None:
         self._clear()
-        gists = self._new_gists() or []
+        gists = self._new_gists()
         # Messages that a summary covers are not parsed: in a long transcript that is nearly all.
         covers = [_messages(gist) for gist in gists]
         ends = {seq for messages in covers for seq in (*messages[:1], *messages[-1:])}
@@ -153,7 +134,7 @@ class Track:
         if any(source in unread for source in self.fold):
             # A summary is stale, so the messages that it would cover are in the view after all.
             self._clear()
-            gists = self._new_gists() or []
+            gists = self._new_gists()
             self._begin(frozenset())
             self._apply(gists)
 
@@ -170,40 +151,21 @@ class Track:
                     self._said.pop(seq, None)
 
     def _begin(self, unread: Collection[int]) -> None:
-        self._spoken.inode = self._found().st_ino
+        if self._disk.find(self.path) is None:
+            raise SessionNotFoundError(self.session, str(self.path.parent))
         new = list(self._new_lines(unread))
         self._marks = [each for _, each in new if each and read_mark(each)[0] is not None]
         self._add(new)
-        self._spoken.head = self._head()
-
-    def _head(self) -> bytes:
-        """Return the first bytes of the transcript, as far as it was read."""
-        with self._disk.opened(self.path) as descriptor:
-            return self._disk.read_at(descriptor, 0, min(_HEAD, self._spoken.end))
 
     def _take_in(self) -> bool:
         """Read new lines; ``False`` if what was read before is no longer valid."""
-        status, known = self._found(), self._spoken
-        if status.st_ino != known.inode or status.st_size < known.end:
-            return False
-        if status.st_size == known.end:
-            # Somebody may have written the same number of other bytes.
-            return known.changed in (0, status.st_mtime_ns)
-        if not self._head().startswith(known.head):
+        if not self._spoken.end or self._spoken.is_gone():
             return False
         new = list(self._new_lines(()))
         if any(each and read_mark(each)[0] is not None for _, each in new):
             return False
         self._add(new)
-        if len(known.head) < _HEAD:
-            known.head = self._head()
         return True
-
-    def _found(self) -> os.stat_result:
-        status = self._disk.find(self.path)
-        if status is None:
-            raise SessionNotFoundError(self.session, str(self.path.parent))
-        return status
 
     def _add(self, new: Iterable[tuple[int, Episode | None]]) -> None:
         whole, away = excluded(self._marks)
@@ -227,8 +189,7 @@ class Track:
 
     def _new_lines(self, unread: Collection[int]) -> Iterator[tuple[int, Episode | None]]:
         """Yield the new lines with their numbers, and ``None`` instead of those ``unread``."""
-        for offset, line in whole_lines(self._disk, self.path, self._spoken.end):
-            self._spoken.end = offset + len(line)
+        for line in self._spoken.new():
             number = NUMBERED.match(line) if unread else None
             if number and int(number[1]) in unread and _MAY_BE_EMPTY not in line:
                 yield int(number[1]), None
@@ -236,27 +197,9 @@ class Track:
             episode = read_line(line)
             if episode is not None:
                 yield episode.seq, episode
-        now = self._found()
-        self._spoken.changed = now.st_mtime_ns if now.st_size == self._spoken.end else 0
 
-    def _new_gists(self) -> list[Gist] | None:
-        """Return the new summaries; ``None`` if the log is another file now."""
-        path, log = self.log.path(self.session), self._gists
-        status = self._disk.find(path)
-        if status is None:
-            return [] if log.inode < 0 else None
-        if log.inode < 0:
-            log.inode = status.st_ino
-        elif status.st_ino != log.inode or status.st_size < log.end:
-            return None
-        gists = []
-        is_longer = status.st_size > log.end
-        for offset, line in whole_lines(self._disk, path, log.end) if is_longer else ():
-            log.end = offset + len(line)
-            gist = read_gist(line)
-            if gist is not None:
-                gists.append(gist)
-        return gists
+    def _new_gists(self) -> list[Gist]:
+        return [gist for line in self._gists.new() if (gist := read_gist(line)) is not None]
 
 
 def _messages(gist: Gist) -> list[int]:

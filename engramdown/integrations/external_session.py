@@ -25,7 +25,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, Unpack
 from weakref import WeakKeyDictionary
 
@@ -42,7 +41,7 @@ from engramdown.hippocampus import new_id
 from engramdown.secrets import redact
 from engramdown.settings import EpisodeSettings
 from engramdown.storage import Disk
-from engramdown.transcripts import Episode, Pointer, whole_lines
+from engramdown.transcripts import Episode, Pointer, Tail
 
 if TYPE_CHECKING:
     from engramdown import Proposal, Session
@@ -63,7 +62,6 @@ Write = Callable[[dict[str, Any]], Pointer | None]
 # Values with more parts are stored as a text: transcripts limit the depth of their lines.
 _MOST_PARTS: Final = 60
 _MOST_WAITING: Final = 1_000
-_HEAD: Final = 128
 _BY: Final = "by"
 # Members that hold ids, or data that only a provider can read.
 _OPAQUE: Final = re.compile(
@@ -378,13 +376,14 @@ class History:
 
     def __post_init__(self) -> None:
         """Read nothing yet."""
-        self._disk = Disk()
         self._unwritten = unwritten_of(self.episodes, self.session, self.key)
         self._written_late: list[int] = []
         self._forget()
 
     def _forget(self) -> None:
-        self._file, self._end, self._head = (-1, -1), 0, b""
+        if self.episodes is not None:
+            path = self.episodes.folder / f"{self.session}{transcripts.SUFFIX}"
+            self._tail = Tail(Disk(), path)
         self._items: dict[int, Item] = {}
         self._marks: list[Episode] = []
 
@@ -464,35 +463,18 @@ class History:
         """Read what was added to the file; what cannot be read now is left for later."""
         if self.episodes is None:
             return
-        path = self.episodes.folder / f"{self.session}{transcripts.SUFFIX}"
-        known = (self._file, self._end, self._head, self._items, self._marks)
+        known = (self._tail, self._items, self._marks)
         try:
-            self._read_on(path)
+            if self._tail.is_gone():
+                self._forget()
+            for line in self._tail.new():
+                if episode := transcripts.read_line(line):
+                    self._take(episode)
         except (OSError, StoreError):
-            self._file, self._end, self._head, self._items, self._marks = known
+            self._tail, self._items, self._marks = known
         late, self._written_late = self._written_late, []
         if late:
             self._take_back(late, "pop")
-
-    def _read_on(self, path: Path) -> None:
-        status = self._disk.find(path)
-        if status is None:
-            self._forget()
-            return
-        file = (status.st_dev, status.st_ino)
-        is_same = file == self._file and status.st_size >= self._end
-        if is_same:
-            # A new file may reuse the inode of a deleted one, so its beginning is compared.
-            with self._disk.opened(path) as descriptor:
-                is_same = self._disk.read_at(descriptor, 0, len(self._head)) == self._head
-        if not is_same:
-            self._forget()
-            self._file = file
-        for offset, line in whole_lines(self._disk, path, self._end):
-            self._end = offset + len(line)
-            self._head = self._head or line[:_HEAD]
-            if episode := transcripts.read_line(line):
-                self._take(episode)
 
     def _take(self, episode: Episode) -> None:
         seq = episode.seq

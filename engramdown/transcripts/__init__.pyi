@@ -24,11 +24,11 @@ from engramdown.transcripts.payloads import shorten_for_line as shorten_for_line
 from engramdown.transcripts.session_log import SessionLog as SessionLog
 from engramdown.transcripts.sessions import SessionInfo as SessionInfo
 from engramdown.transcripts.sessions import Sessions as Sessions
+from engramdown.transcripts.sessions import Tail as Tail
 from engramdown.transcripts.sessions import Tally as Tally
 from engramdown.transcripts.sessions import count_session as count_session
 from engramdown.transcripts.sessions import find_running as find_running
 from engramdown.transcripts.sessions import lines as lines
-from engramdown.transcripts.sessions import whole_lines as whole_lines
 from engramdown.transcripts.summary_log import FOLDER as FOLDER
 from engramdown.transcripts.summary_log import Gist as Gist
 from engramdown.transcripts.tool_calls import MOST as MOST

@@ -28,6 +28,8 @@ from engramdown.transcripts.session_log import ORPHAN_MINUTES, SessionLog
 
 _PIECE: Final = 1024 * 1024
 _END_PIECE: Final = 8 * 1024
+# So many bytes of the first line tell a file from another one: they hold its time and its id.
+_COMPARED: Final = 128
 _MINUTE: Final = 60_000_000_000
 # How a line of ours begins; a quotation mark inside of a text would stand behind a backslash.
 _HEAD: Final = re.compile(rb'\{"seq":[0-9]+,"ts":"[^"\\]*","id":"[^"\\]*","role":"([a-z_]+)",')
@@ -118,6 +120,52 @@ def lines(disk: Disk, path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]
 def whole_lines(disk: Disk, path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
     """Yield what :func:`lines` yields, without an unfinished last line."""
     return (each for each in lines(disk, path, start) if each[1].endswith(b"\n"))
+
+
+class Tail:
+    """A file to which lines are appended, read on from where it was left.
+
+    Attributes:
+        end: Where the next line begins.
+    """
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        """Begin at the first line; nothing is read yet."""
+        self.end = 0
+        self._disk = disk
+        self._path = path
+        self._inode: int | None = None
+        self._changed = 0
+        self._head = b""
+
+    def is_gone(self) -> bool:
+        """Whether the file that was read is not there any more, or does not go on from there."""
+        if self._inode is None:
+            return False
+        status = self._disk.find(self._path)
+        if status is None or status.st_ino != self._inode or status.st_size < self.end:
+            return True
+        if status.st_size == self.end:
+            # Somebody may have written the same number of other bytes.
+            return self._changed not in (0, status.st_mtime_ns)
+        # A new file may have the inode of one that was removed.
+        with self._disk.opened(self._path) as descriptor:
+            return self._disk.read_at(descriptor, 0, len(self._head)) != self._head
+
+    def new(self) -> Iterator[bytes]:
+        """Yield the whole lines that were not read before; none if there is no file."""
+        status = self._disk.find(self._path)
+        if status is None or status.st_size == self.end:
+            return
+        self._inode = status.st_ino
+        for offset, line in whole_lines(self._disk, self._path, self.end):
+            self._head = self._head or line[:_COMPARED]
+            yield line
+            # Not before: a line that could not be used is read again.
+            self.end = offset + len(line)
+        now = self._disk.find(self._path)
+        is_end = now is not None and now.st_size == self.end
+        self._changed = now.st_mtime_ns if now is not None and is_end else 0
 
 
 class Sessions:

@@ -473,11 +473,11 @@ class TestSession:
             copy.write_bytes(path.read_bytes())
             copy.replace(path)  # It is another file now: nothing that was read of it counts.
 
-            def fail(_: Track) -> bytes:
+            def fail(*_: object) -> None:
                 raise OSError(errno.EIO, "Input/output error")
 
             with monkeypatch.context() as patched:
-                patched.setattr(Track, "_head", fail)
+                patched.setattr(Track, "_begin", fail)
                 made = session.build_context(WIDE)
             assert session.build_context(WIDE).dropped == ()
             session.end_turn("Yes")
