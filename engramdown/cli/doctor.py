@@ -8,6 +8,7 @@ commit.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +31,7 @@ from engramdown.clock import today
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError
 from engramdown.git import find_repository
-from engramdown.hippocampus import FileChange
+from engramdown.hippocampus import FileChange, new_id
 from engramdown.integrations.claude_code.environment import FOLDER, TROUBLE, troubles
 from engramdown.settings import Settings, load
 
@@ -175,9 +176,10 @@ def _hook_findings(root: Path) -> list[health.Finding]:
 
 def _mend(place: Place) -> _Fixes:
     """Show the repairs, ask, and make them; return them."""
-    ids = health.Ids()
+    # The same new ids in each: what is written is what the preview showed.
+    shown, checked, written = itertools.tee(iter(new_id, ""), 3)
     cortex = open_cortex(place)
-    changes = _plan_repair(cortex, ids)
+    changes = _plan_repair(cortex, shown)
     settings = cortex.scopes.settings
     chosen = {store.root: settings.of(store.scope).episodes for store in cortex.scopes.stores}
     plans = [health.plan_tidying(root, episodes) for root, episodes in chosen.items()]
@@ -190,9 +192,9 @@ def _mend(place: Place) -> _Fixes:
         return fixes
     output.check(NEEDS_YES)
     output.ask(ASK)
-    if _plan_repair(_open_again(place), ids) != changes:
+    if _plan_repair(_open_again(place), checked) != changes:
         raise output.RefusalError(CHANGED_MEANWHILE)
-    _repair(_open_again(place), ids)
+    _repair(_open_again(place), written)
     for each in fixes.tidied:
         health.tidy([each], chosen[each.root])
     return fixes
@@ -204,16 +206,15 @@ def _open_again(place: Place) -> Cortex:
     return Cortex.open(project=project, home=place.home, mode=place.mode)
 
 
-def _plan_repair(cortex: Cortex, ids: health.Ids) -> list[FileChange]:
+def _plan_repair(cortex: Cortex, ids: Iterator[str]) -> list[FileChange]:
     cortex.scopes.dry_run()
     _repair(cortex, ids)
     return [change for change in cortex.scopes.planned_changes() if change.before != change.after]
 
 
-def _repair(cortex: Cortex, ids: health.Ids) -> None:
-    next_id = ids.again()
+def _repair(cortex: Cortex, ids: Iterator[str]) -> None:
     for store in cortex.scopes.stores:
-        health.repair(store, today(), next_id)
+        health.repair(store, today(), ids.__next__)
 
 
 # ---- reporting ----

@@ -18,7 +18,7 @@ import click
 from engramdown import Cortex
 from engramdown.cli import commands, views
 from engramdown.cli.access import open_cortex
-from engramdown.cli.layout import Line, clock, line, pick, table
+from engramdown.cli.layout import Line, clock, line, table
 from engramdown.cli.process import Place
 from engramdown.cli.views import age_of, counted
 from engramdown.clock import moment, today
@@ -69,8 +69,6 @@ def _count(cortex: Cortex, now: date) -> dict[str, Any]:
     uses = cortex.scopes.uses()
     used = {how: [it for it in entries if f"{how}/{it.id}" in uses] for how in _USES}
     never = [it.id for it in entries if not any(it in known for known in used.values())]
-    transcripts = count_transcripts(*(store.root for store in stores))
-
     ages = [age_of(entry, now) for entry in entries]
     ages.sort(key=lambda age: (age is None, age or 0))
     return {
@@ -88,9 +86,7 @@ def _count(cortex: Cortex, now: date) -> dict[str, Any]:
         "context_tokens": estimate_tokens(context),
         "history_steps": sum(len(cortex.scopes.if_readable(store.history)) for store in stores),
         "history_bytes": sum(_journal_size(store.root) for store in stores),
-        **pick(transcripts, "sessions episodes"),
-        "episode_bytes": transcripts.size,
-        "degraded": list(transcripts.degraded),
+        **count_transcripts(*(store.root for store in stores)),
         "switched_off": cortex.scopes.settings.stopped(),
         "slept": {store.scope: slept_at(store.root) for store in stores},
         "models": _asked(cortex),

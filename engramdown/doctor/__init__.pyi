@@ -1,4 +1,3 @@
-from engramdown.doctor.checks import Ids as Ids
 from engramdown.doctor.checks import check as check
 from engramdown.doctor.checks import inspect_staged as inspect_staged
 from engramdown.doctor.checks import repair as repair

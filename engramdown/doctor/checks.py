@@ -7,7 +7,6 @@ that the real run writes.
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -23,7 +22,7 @@ from engramdown.engram import Scope
 from engramdown.errors import EntryNotFoundError, GitError, StoreError
 from engramdown.gate import contradictions_among
 from engramdown.git.repository import Repository, Staged
-from engramdown.hippocampus import Entry, Hippocampus, as_entry, entry_id, new_id
+from engramdown.hippocampus import Entry, Hippocampus, as_entry, entry_id
 from engramdown.hippocampus.files import is_for_git
 from engramdown.hippocampus.snapshot import decoded, meant, named
 from engramdown.kinds import LESSONS, PROFILE, SOUL, in_reading_order, is_name
@@ -340,31 +339,6 @@ def _staged_memory(
 
 # Mending a line can reveal another finding, such as a duplicate that also had a wrong value.
 _PASSES: Final = 3
-
-
-class Ids:
-    """New ids that can be repeated, so that a repair writes what its preview showed.
-
-    >>> ids = Ids()
-    >>> ids.again()() == ids.again()()
-    True
-    """
-
-    def __init__(self) -> None:
-        """Begin with none; each is made on first use."""
-        self._made: list[str] = []
-
-    def again(self) -> Callable[[], str]:
-        """Return a function that gives the ids from the first one on."""
-        places = itertools.count()
-
-        def next_id() -> str:
-            place = next(places)
-            if place == len(self._made):
-                self._made.append(new_id())
-            return self._made[place]
-
-        return next_id
 
 
 def repair(store: Hippocampus, today: date, next_id: Callable[[], str]) -> None:

@@ -10,9 +10,8 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from engramdown.doctor.findings import Finding, find
 from engramdown.engram import Scope
@@ -29,7 +28,7 @@ from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import CACHE, FOLDER
 from engramdown.transcripts.episode import Pointer, read_line
 from engramdown.transcripts.payloads import PAYLOADS, TOOL_ROLES, Payloads
-from engramdown.transcripts.sessions import Sessions, left_open
+from engramdown.transcripts.sessions import SessionInfo, Sessions, left_open
 from engramdown.transcripts.summary_log import FOLDER as GISTS
 from engramdown.transcripts.visibility import REDACTED
 
@@ -38,38 +37,26 @@ _LOOKED_AT: Final = 4 * 1024 * 1024
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
-@dataclass(slots=True)
-class Tally:
-    """How much is recorded.
+def count_transcripts(*roots: Path) -> dict[str, Any]:
+    """Count what is recorded in the scopes at ``roots``: sessions, episodes and their bytes.
 
-    Attributes:
-        sessions: How many sessions there are.
-        episodes: How many lines they have, without the first of each.
-        size: The size of their files, in bytes.
-        degraded: Why recording does not work, a sentence for each affected process.
+    ``degraded`` says why recording does not work, a sentence for each affected process.
     """
-
-    sessions: int = 0
-    episodes: int = 0
-    size: int = 0
-    degraded: tuple[str, ...] = ()
-
-
-def count_transcripts(*roots: Path) -> Tally:
-    """Count the recordings of the scopes at ``roots``."""
-    tally, disk = Tally(), Disk()
-    for root in roots:
+    found: list[SessionInfo] = []
+    degraded: list[str] = []
+    disk = Disk()
+    for folder in (root / FOLDER for root in roots):
         try:
-            found = Sessions(root / FOLDER, disk).list()
-            degraded = tuple(str(trouble) for _, trouble in find_trouble(root / FOLDER, disk))
+            found += Sessions(folder, disk).list()
+            degraded += [str(trouble) for _, trouble in find_trouble(folder, disk)]
         except OSError as error:
-            tally.degraded += (f"cannot be read: {error.strerror}",)
-            continue
-        tally.sessions += len(found)
-        tally.episodes += sum(info.lines for info in found)
-        tally.size += sum(info.size for info in found)
-        tally.degraded += degraded
-    return tally
+            degraded.append(f"cannot be read: {error.strerror}")
+    return {
+        "sessions": len(found),
+        "episodes": sum(info.lines for info in found),
+        "episode_bytes": sum(info.size for info in found),
+        "degraded": degraded,
+    }
 
 
 def inspect_transcripts(root: Path) -> list[Finding]:

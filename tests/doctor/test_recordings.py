@@ -28,15 +28,17 @@ def memory(tmp_path: Path) -> EpisodicMemory:
 
 def test_without_transcripts_nothing_is_wrong(tmp_path: Path) -> None:
     assert inspect_transcripts(tmp_path) == []
-    assert count_transcripts(tmp_path).degraded == ()
+    assert count_transcripts(tmp_path)["degraded"] == []
     assert list(tmp_path.iterdir()) == []
 
 
 def test_sessions_and_episodes_are_counted(tmp_path: Path, memory: EpisodicMemory) -> None:
     memory.log("t", "user", "b")
     found = count_transcripts(tmp_path, tmp_path)
-    assert (found.sessions, found.episodes) == (4, 6)
-    assert found.size == 2 * sum(path.stat().st_size for path in memory.folder.glob("*.jsonl"))
+    assert (found["sessions"], found["episodes"]) == (4, 6)
+    assert found["episode_bytes"] == 2 * sum(
+        path.stat().st_size for path in memory.folder.glob("*.jsonl")
+    )
 
 
 def test_a_program_that_cannot_write_is_found(tmp_path: Path, memory: EpisodicMemory) -> None:
@@ -49,7 +51,7 @@ def test_a_program_that_cannot_write_is_found(tmp_path: Path, memory: EpisodicMe
     )
     assert "No space left on device" in finding.message
     assert "1 episode in the queue" in finding.message
-    assert count_transcripts(tmp_path).degraded == (str(memory.trouble),)
+    assert count_transcripts(tmp_path)["degraded"] == [str(memory.trouble)]
 
 
 def test_lines_that_are_no_episodes_are_found(tmp_path: Path, memory: EpisodicMemory) -> None:
@@ -100,10 +102,10 @@ def test_what_cannot_be_read_is_found(
         patch.setattr(os, "open", refuse)
         found = inspect_transcripts(tmp_path)
         assert [finding.code for finding in found] == ["cannot-read"] * 2
-        assert count_transcripts(tmp_path).sessions == 0
+        assert count_transcripts(tmp_path)["sessions"] == 0
         patch.setattr(os, "scandir", refuse)
         (finding,) = inspect_transcripts(tmp_path)
-        assert count_transcripts(tmp_path).degraded == ("cannot be read: Permission denied",)
+        assert count_transcripts(tmp_path)["degraded"] == ["cannot be read: Permission denied"]
     assert (finding.file, finding.message) == ("../episodes", "cannot be read: Permission denied")
 
 

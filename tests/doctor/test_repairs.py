@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import date
+from itertools import tee
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from engramdown.doctor.checks import Ids, repair
+from engramdown.doctor.checks import repair
 from engramdown.errors import EntryNotFoundError
+from engramdown.hippocampus import new_id
 from engramdown.hippocampus.store import Hippocampus
 
 TODAY: Final = date(2026, 3, 15)
@@ -39,7 +41,7 @@ def lessons(store: Hippocampus) -> str:
 
 
 def test_what_is_ours_is_mended_and_the_rest_stays(store: Hippocampus) -> None:
-    repair(store, TODAY, Ids().again())
+    repair(store, TODAY, new_id)
     assert lessons(store) == (
         "# Lessons\n\n"
         "- Use uv <!-- id:7m0xw4ce source:llm confidence:high ts:2026-01-01 -->\n"
@@ -51,7 +53,7 @@ def test_what_is_ours_is_mended_and_the_rest_stays(store: Hippocampus) -> None:
 
 
 def test_every_step_can_be_taken_back(store: Hippocampus) -> None:
-    repair(store, TODAY, Ids().again())
+    repair(store, TODAY, new_id)
     assert {step.why for step in store.history() if step.by == "user"} == {"doctor", "expired"}
     while any(step.by == "user" for step in store.history()) and lessons(store) != OURS:
         store.undo()
@@ -59,13 +61,13 @@ def test_every_step_can_be_taken_back(store: Hippocampus) -> None:
 
 
 def test_a_dry_run_writes_nothing_and_shows_what_will_be_written(store: Hippocampus) -> None:
-    ids = Ids()
+    tried, written = tee(iter(new_id, ""))
     trial = Hippocampus(store.root)
     trial.dry_run()
-    repair(trial, TODAY, ids.again())
+    repair(trial, TODAY, tried.__next__)
     assert lessons(store) == OURS
     shown = {change.path.name: change.after for change in trial.planned_changes()}
-    repair(store, TODAY, ids.again())
+    repair(store, TODAY, written.__next__)
     assert shown["lessons.md"] == lessons(store)
 
 
@@ -73,7 +75,7 @@ def test_nothing_to_mend_is_no_step(tmp_path: Path) -> None:
     store = Hippocampus(tmp_path)
     store.encode_lesson("CI is slow")
     before = store.history()
-    repair(store, TODAY, Ids().again())
+    repair(store, TODAY, new_id)
     assert store.history() == before
 
 
@@ -83,7 +85,7 @@ def test_a_file_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     (memory / "lessons.md").write_text("- a <!-- id:k3v9q2ht ts:2026/1/1 -->\n", encoding="utf-8")
     store = Hippocampus(tmp_path)
     store.dry_run()
-    repair(store, TODAY, Ids().again())
+    repair(store, TODAY, new_id)
     assert [change.after for change in store.planned_changes()] == [
         "- a <!-- id:k3v9q2ht ts:2026-01-01 -->\n"
     ]
@@ -97,15 +99,6 @@ def test_a_memory_that_is_gone_meanwhile_is_no_error(
         raise EntryNotFoundError(entry_id, why)
 
     monkeypatch.setattr(Hippocampus, "forget", gone)
-    repair(store, TODAY, Ids().again())
+    repair(store, TODAY, new_id)
     assert "- CI is slow" in lessons(store)
     assert "- use uv" not in lessons(store)
-
-
-def test_ids_are_given_out_again_in_order_and_are_new() -> None:
-    ids = Ids()
-    first = ids.again()
-    given = [first(), first()]
-    again = ids.again()
-    assert [again(), again()] == given
-    assert len({*given, again()}) == 3
