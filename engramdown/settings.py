@@ -573,20 +573,18 @@ def find_project(start: Path | str, home: Path | None = None) -> Path | None:
     taken = _taken(home)
     for folder in (path, *path.parents):
         candidate = folder if folder.name == FOLDER else folder / FOLDER
-        # Not Path.is_dir, which raises where a folder may not be looked into.
-        is_there = os.path.isdir(candidate) or _is_in_the_way(candidate)  # noqa: PTH112 - as said above
-        if is_there and _real(candidate) not in taken:
+        if _is_there(candidate) and _real(candidate) not in taken:
             return _checked_link(candidate)
     return None
 
 
-def _is_in_the_way(path: Path) -> bool:
-    """Whether a file, or a link to itself, is in the place of a scope.
+def _is_there(path: Path) -> bool:
+    """Whether a scope is there, or a file or a link to itself in its place.
 
-    Then the scope cannot be read, which is not the same as having no scope.
+    Such a scope cannot be read, which is not the same as having no scope.
     """
     try:
-        os.stat(path)  # noqa: PTH116 - as os.path.isdir
+        os.stat(path)  # noqa: PTH116 - Path.exists hides a link to itself
     except OSError as error:
         return error.errno == errno.ELOOP
     return True

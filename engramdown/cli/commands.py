@@ -405,9 +405,8 @@ here_options = scope_options(*HERE)
 in_scope = scoped(*HERE)
 
 
-_DAY: Final = "%Y-%m-%d"
-_TIMES: Final = (_DAY, "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")
-_NONE: Final = timedelta()
+# The length of a day, 2026-02-27; a time is longer.
+_DAY: Final = 10
 
 
 class Moment(click.ParamType[str]):
@@ -427,18 +426,12 @@ class Moment(click.ParamType[str]):
         from engramdown.transcripts import stamp
 
         text = str(value)
-        for form in _TIMES:
-            try:
-                moment = datetime.strptime(text, form)  # noqa: DTZ007 - of the person's clock
-                last = timedelta(days=1, microseconds=-1) if form == _DAY and self._end else _NONE
-                # Converted last: a day on which the clock changes has 23 or 25 hours.
-                return stamp(local(moment + last))
-            except (ValueError, OverflowError):
-                continue
-        # As programs write it, with seconds and a zone.
-        if ":" in text:
-            with suppress(ValueError, OverflowError):
-                return stamp(local(datetime.fromisoformat(text)))
+        with suppress(ValueError, OverflowError):
+            moment = datetime.fromisoformat(text)
+            if self._end and len(text) <= _DAY:
+                moment += timedelta(days=1, microseconds=-1)
+            # Converted last: a day on which the clock changes has 23 or 25 hours.
+            return stamp(local(moment))
         return self.fail(
             f'{text!r} is not a date; write 2026-02-27 or "2026-02-27 10:15"', param, ctx
         )

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
@@ -121,8 +122,8 @@ class Scopes:
         refused = REFUSED if is_refused(places.home, places.project) else ""
         decided = settings.mode if mode is None else mode
         stores = (
-            _store(places.home, "global", settings, refused),
-            _store(places.project, "project", settings, places.closed),
+            open_store(places.home, "global", settings, refused),
+            open_store(places.project, "project", settings, places.closed),
         )
         scopes = cls(*stores, decided, model, settings=settings)
         scopes.closed = places.closed
@@ -393,7 +394,7 @@ class Scopes:
     def allow_global(self) -> None:
         """Allow a memory for all projects although it was refused before."""
         if self.refuses_global and isinstance(self.global_hc, Hippocampus):
-            self.global_hc = _store(self.global_hc.root, "global", self.settings)
+            self.global_hc = open_store(self.global_hc.root, "global", self.settings)
             self._allows_global = True
 
     @property
@@ -517,7 +518,7 @@ class Scopes:
         """
         refused = REFUSED if self.refuses_global else ""
         opened = [
-            _store(store.root, store.scope, self.settings, closed)
+            open_store(store.root, store.scope, self.settings, closed)
             if isinstance(store, Hippocampus)
             else store
             for store, closed in zip(self._both, (refused, self.closed), strict=True)
@@ -762,8 +763,20 @@ def _of_project(engram: Engram) -> Engram:
     return replace(engram, kind=kind, scope="project")
 
 
-def _store(root: Path, scope: Scope, chosen: Settings, closed: str = "") -> Hippocampus:
+def open_store(
+    root: Path, scope: Scope, chosen: Settings, closed: str = "", patience: float = inf
+) -> Hippocampus:
+    """Open the store of a scope as the settings say.
+
+    Args:
+        root: Its folder.
+        scope: The scope.
+        chosen: The settings.
+        closed: Why nothing can be written to it, or ``""``.
+        patience: The longest wait for a lock, in seconds, if the settings have a longer one.
+    """
     settings = chosen.of(scope)
     durable, limit = settings.durability == "full", settings.max_file_bytes
     disk = ClosedDisk(closed, limit=limit) if closed else Disk(durable=durable, limit=limit)
-    return Hippocampus(root, scope, disk=disk, lock_timeout=settings.lock_timeout)
+    timeout = min(patience, settings.lock_timeout)
+    return Hippocampus(root, scope, disk=disk, lock_timeout=timeout)

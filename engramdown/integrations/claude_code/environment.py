@@ -25,7 +25,6 @@ from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
     from engramdown import Cortex, EpisodicMemory
-    from engramdown.engram import Scope
 
 # The longest wait of a hook for a lock, in seconds.
 PATIENCE: Final = 0.5
@@ -68,20 +67,13 @@ class HookPlace(NamedTuple):
         """
         # Imported here: most tool calls need no memory.
         from engramdown import Cortex
-        from engramdown.hippocampus import REFUSED, ClosedDisk, Hippocampus, is_refused
+        from engramdown.gate import open_store
+        from engramdown.hippocampus import REFUSED, is_refused
 
-        chosen = settings or self.settings
-
-        def opened(root: Path, scope: Scope, closed: str) -> Hippocampus:
-            own = chosen.of(scope)
-            durable, limit = own.durability == "full", own.max_file_bytes
-            disk = ClosedDisk(closed, limit=limit) if closed else Disk(durable=durable, limit=limit)
-            return Hippocampus(root, scope, disk=disk, lock_timeout=min(PATIENCE, own.lock_timeout))
-
+        chosen, root = settings or self.settings, self.project or self.start / ".engramdown"
         refused = self.project is not None and is_refused(self.home, self.project)
-        everywhere = opened(self.home, "global", REFUSED if refused else "")
-        root = self.project or self.start / ".engramdown"
-        here = opened(root, "project", "" if self.project else _CLOSED)
+        everywhere = open_store(self.home, "global", chosen, REFUSED if refused else "", PATIENCE)
+        here = open_store(root, "project", chosen, "" if self.project else _CLOSED, PATIENCE)
         return Cortex(everywhere, here, chosen.mode, settings=chosen)
 
     def episodes(self) -> EpisodicMemory | None:
