@@ -14,6 +14,7 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -144,7 +145,8 @@ _SILENT: Final = 3600.0
 _FORGOTTEN: Final = 30 * 86_400.0
 _LEFT: Final = 20
 _FEWEST: Final = 3
-_KINDS: Final[Mapping[str, Any]] = {"name": str, "call": str, "error": (str, bool)}
+_ROLES: Final = ("user", "assistant", "tool_call", "tool_result")
+_KEPT: Final = ("role", "text", "name", "call", "error", "at")
 _SPEAKERS: Final[Mapping[str, str]] = {"prompt-submit": "user", "stop": "assistant"}
 _REASONS: Final[Mapping[str, str]] = {"clear": "reset"}
 
@@ -334,28 +336,19 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
 
 def _write_notes(episodes: EpisodicMemory, state: HookState) -> bool:
     """Record the notes of hooks; return whether the session exists afterwards."""
-    from engramdown.transcripts import stamp
-
-    if not state.notes():
-        return _last(episodes, state.session) >= 0
-    with state.alone():
-        notes = state.notes()
-        known = {(each.ts, each.role) for each in _lines(episodes, state.session)}
-        for name, lines in notes:
-            for line in lines:
-                role, text = line.get("role"), line.get("text")
-                try:
-                    at = datetime.fromisoformat(str(line.get("at")))
-                    is_there = (stamp(at), role) in known
-                except (ValueError, OverflowError, TypeError):
-                    continue
-                # A killed hook may have written it before.
-                if is_there or not isinstance(role, str) or not isinstance(text, str):
-                    continue
-                more: Any = {k: line[k] for k, v in _KINDS.items() if isinstance(line.get(k), v)}
-                episodes.log(state.session, role, text, at=at, **more)
-            _raise_trouble(episodes)
-            state.drop([name])
+    if state.notes():
+        with state.alone():
+            notes = state.notes()
+            # By their ids, as a killed hook may have written them before.
+            batch = [
+                {"id": f"{name}#{at}"} | {key: line[key] for key in _KEPT if key in line}
+                for name, lines in notes
+                for at, line in enumerate(lines)
+                if line.get("role") in _ROLES
+            ]
+            with suppress(ValueError):  # Somebody changed a note.
+                episodes.ingest(batch, state.session)
+            state.drop(name for name, _ in notes)
     return _last(episodes, state.session) >= 0
 
 
