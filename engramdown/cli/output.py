@@ -51,18 +51,16 @@ _STYLES: Final[dict[str, dict[str, Any]]] = {
     "bad": {"fg": "red"},
     "warn": {"fg": "magenta"},
 }
-_FRAME: Final = 4
-# In fewer columns a frame leaves too little room.
-_NARROWEST: Final = 12
+# What stands beside a title at least: dashes and spaces.
+_BESIDE_TITLE: Final = 6
 
 
 class Screen:
     """Where lines for a person go: a terminal, a pipe or a file."""
 
-    def __init__(self, *, colour: bool = False, framed: bool = False) -> None:
-        """Use ANSI colours if ``colour``, and draw a frame around a box if ``framed``."""
+    def __init__(self, *, colour: bool = False) -> None:
+        """Use ANSI colours if ``colour``."""
         self._colour = colour
-        self._framed = framed
         self._is_terminal = process.is_terminal(sys.stdout)
 
     def show(self, lines: Iterable[Line]) -> None:
@@ -71,7 +69,7 @@ class Screen:
         Every text around a patch is one line, so that none can pass for another patch.
         """
         lines = list(lines)
-        if self._framed or self._is_terminal or all(item.exact is None for item in lines):
+        if self._colour or self._is_terminal or all(item.exact is None for item in lines):
             rows = list(self.rows(lines))
         else:
             rows = [_one_row(item) if item.exact is None else item.exact for item in lines]
@@ -91,21 +89,11 @@ class Screen:
                 yield "".join(map(self._paint, row))
 
     def box(self, title: str, lines: Iterable[Line]) -> None:
-        """Print lines in a frame, or between two rules, with a title."""
+        """Print lines between two rules, the first one with a title."""
         columns = width()
-        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        if not self._framed or columns < _NARROWEST or not encoding.lower().startswith("utf"):
-            rule = "-" * columns
-            head = f"-- {on_screen(title)} "
-            self.show([line((head + rule[len(head) :], "dim")), *lines, line((rule, "dim"))])
-            return
-        head = f"─ {shortened(on_screen(title), columns - 2 * _FRAME)} "
-        rows = [f"╭{head}{'─' * (columns - 2 - cells(head))}╮"]
-        for row in (row for item in lines for row in wrap(item, columns - _FRAME)):
-            room = columns - _FRAME - sum(cells(part.text) for part in row)
-            rows.append(f"│ {''.join(map(self._paint, row))}{' ' * room} │")
-        rows.append(f"╰{'─' * (columns - 2)}╯")
-        click.echo("\n".join(rows), color=self._colour)
+        head = f"-- {shortened(on_screen(title), columns - _BESIDE_TITLE)} "
+        rule = f"{head}{'-' * (columns - cells(head))}"
+        self.show([line((rule, "dim")), *lines, line(("-" * columns, "dim"))])
 
     def _paint(self, part: Part) -> str:
         if not self._colour or not part.style:
@@ -128,8 +116,7 @@ def width() -> int:
 
 def screen() -> Screen:
     """Return where lines for a person go."""
-    styled = has_style()
-    return Screen(colour=styled and not os.environ.get("NO_COLOR"), framed=styled)
+    return Screen(colour=has_style() and not os.environ.get("NO_COLOR"))
 
 
 def show(lines: Iterable[Line]) -> None:
@@ -192,7 +179,7 @@ def page(rows: Iterable[str]) -> None:
 
 
 def has_style() -> bool:
-    """Return whether to show colours and frames."""
+    """Return whether to show colours."""
     is_visible = process.is_terminal(sys.stdout) or bool(os.environ.get("FORCE_COLOR"))
     return is_visible and os.environ.get("TERM") != "dumb"
 

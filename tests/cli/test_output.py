@@ -87,13 +87,12 @@ def test_colour_can_be_forced(
     assert capsys.readouterr().out == "\x1b[33ma\x1b[0m\n"
 
 
-def test_a_box_has_a_frame_and_shows_what_could_fool(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_box_shows_what_could_fool(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = a_terminal(monkeypatch)
     output.screen().box("t\x1b[2J", [line("words " * 12), line("[bold]no markup[/bold] :smile:")])
     shown = terminal.getvalue()
-    assert shown.startswith("╭─ t␛[2J ")
+    assert "-- t␛[2J ---" in shown
     assert "[bold]no markup[/bold] :smile:" in shown
-    assert all(len(row) <= 40 for row in shown.split("\n"))
 
 
 @every("columns", range(1, 16))
@@ -103,15 +102,6 @@ def test_a_box_fits_into_any_window(columns: int, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("NO_COLOR", "1")
     output.screen().box("1 of 2 · pending.md:3", [line("Prefer pytest fixtures")])
     assert all(len(row) <= columns for row in terminal.getvalue().split("\n"))
-
-
-def test_a_frame_does_not_ask_how_the_encoding_is_spelled(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    terminal = a_terminal(monkeypatch)
-    monkeypatch.setattr(Terminal, "encoding", "UTF-8")
-    output.screen().box("title", [line("words")])
-    assert terminal.getvalue().startswith("╭─ title ")
 
 
 def test_a_person_is_asked_only_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
