@@ -6,7 +6,7 @@ Without a command ``journal`` lists the days.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from operator import attrgetter
 from pathlib import Path
@@ -266,24 +266,21 @@ def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
     if options["history"]:
         _show_history(notebook)
         return
-    changed = _change(notebook, options)
-    if changed is None:
-        note = notebook.read()
-        at = f"  updated {_minute(note.updated)} UTC" if note.updated else ""
-        title = line((notebook.session, "strong"), (at, "dim"))
-        lines = [title, whole((str(notebook.path), "where")), line(), line(note.text)]
-        commands.show(lines if note.digest else [], _notes_data(notebook, note))
-        if not note.digest:
-            raise RefusalError(_NO_NOTES)
-        return
-    text, act = changed
     seen = notebook.read()
-    if not dry_run:
-        _show_changed(notebook, seen.text, act())
-        return
-    before, after = (f"{each}\n" if each else "" for each in (seen.text, text))
-    data = _notes_data(notebook, seen)
-    commands.show_dry_run(notebook.path, before, after, data, name=notebook.path.name)
+    text = _new_text(notebook, seen.text, options)
+    if text is None:
+        at = f"  updated {_minute(seen.updated)} UTC" if seen.updated else ""
+        title = line((notebook.session, "strong"), (at, "dim"))
+        lines = [title, whole((str(notebook.path), "where")), line(), line(seen.text)]
+        commands.show(lines if seen.digest else [], _notes_data(notebook, seen))
+        if not seen.digest:
+            raise RefusalError(_NO_NOTES)
+    elif dry_run:
+        before, after = (f"{each}\n" if each else "" for each in (seen.text, text))
+        data = _notes_data(notebook, seen)
+        commands.show_dry_run(notebook.path, before, after, data, name=notebook.path.name)
+    else:
+        _show_changed(notebook, seen.text, _written(notebook, text, seen))
 
 
 def _open_notes(place: Place, session: str, chosen: str | None) -> WorkingNotes:
@@ -297,43 +294,35 @@ def _open_notes(place: Place, session: str, chosen: str | None) -> WorkingNotes:
     return WorkingNotes(root, access.open_transcripts(place, chosen).find(session), disk=disk)
 
 
-def _change(
-    kept: WorkingNotes, chosen: dict[str, Any]
-) -> tuple[str, Callable[[], Note | None]] | None:
-    """Return the new text and what writes it; ``None`` to show the notes only."""
+def _new_text(kept: WorkingNotes, before: str, chosen: dict[str, Any]) -> str | None:
+    """Return what the notes are to say, ``""`` to remove them; ``None`` to show them only."""
     if chosen["delete"]:
-        return "", lambda: _delete(kept)
+        return ""
     if chosen["restore"] is not None:
-        number: int = chosen["restore"]
-        versions = kept.history()
-        text = versions[number - 1].text if number <= len(versions) else ""
-        return text, lambda: kept.restore(number)
+        return kept.earlier(chosen["restore"])
     if chosen["edit"]:
-        seen = kept.read()
-        typed = edit_text(seen.text, _EDIT_INSTEAD)
-        return typed, lambda: _write_typed(kept, typed, seen)
+        return edit_text(before, _EDIT_INSTEAD)
     given_text = chosen["append"] if chosen["write"] is None else chosen["write"]
     if given_text is None:
         return None
     text = read_stdin() if given_text == "-" else given_text
     if not text.strip():
         raise click.UsageError(_NO_TEXT)
-    if chosen["write"] is not None:
-        return text, lambda: kept.write(text, by="person")
-    before = kept.read().text
-    return f"{before}\n{text}".strip("\n"), lambda: kept.append(text, by="person")
+    return text if chosen["append"] is None else f"{before}\n{text}".strip("\n")
 
 
-def _write_typed(kept: WorkingNotes, text: str, seen: Note) -> Note:
-    try:
-        return kept.write(text, by="person", expected=seen.digest)
-    except EngramdownError as error:
-        raise draft_kept(text, error) from error
-
-
-def _delete(kept: WorkingNotes) -> None:
+def _written(kept: WorkingNotes, text: str, seen: Note) -> Note | None:
+    """Write notes, or remove them and return ``None``."""
+    if text:
+        try:
+            return kept.write(text, by="person", expected=seen.digest)
+        except EngramdownError as error:
+            if not commands.given()["edit"]:
+                raise
+            raise draft_kept(text, error) from error
     if not kept.delete(by="person"):
         raise RefusalError(_NO_NOTES)
+    return None
 
 
 def _show_history(kept: WorkingNotes) -> None:

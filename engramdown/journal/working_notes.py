@@ -109,6 +109,19 @@ class WorkingNotes:
                 found.append(version)
         return found
 
+    def earlier(self, number: int) -> str:
+        """Return a text that was replaced: which one of :meth:`history`, 1 for the newest.
+
+        Raises:
+            EngramdownError: If there is no such text.
+            StoreError: If they cannot be read.
+        """
+        versions = self.history()
+        if not 1 <= number <= len(versions):
+            known = f"there are {len(versions)}, 1 is the newest" if versions else "there is none"
+            raise EngramdownError(f"{self.path}: no earlier text {number}; {known}")
+        return versions[number - 1].text
+
     # ---- writing ----
 
     def write(
@@ -183,11 +196,7 @@ class WorkingNotes:
             EngramdownError: If there is no such text.
             StoreError: If it could not be written.
         """
-        versions = self.history()
-        if not 1 <= number <= len(versions):
-            known = f"there are {len(versions)}, 1 is the newest" if versions else "there is none"
-            raise EngramdownError(f"{self.path}: no earlier text {number}; {known}")
-        return self.write(versions[number - 1].text, by=by)
+        return self.write(self.earlier(number), by=by)
 
     # ---- steps ----
 

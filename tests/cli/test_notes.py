@@ -63,7 +63,7 @@ def test_what_is_replaced_can_be_brought_back(run: Runner, notes: WorkingNotes) 
 def test_a_dry_run_shows_the_diff_and_writes_nothing(run: Runner, notes: WorkingNotes) -> None:
     notes.write("one")
     before = notes.path.read_bytes()
-    for deed in (["--write", "two"], ["--append", "two"], ["--delete"], ["--restore", "9"]):
+    for deed in (["--write", "two"], ["--append", "two"], ["--delete"]):
         shown = run.ok("log", "notes", "talk", *deed, "--dry-run").out
         assert shown.startswith("Dry run: nothing is written.\n--- ./.engramdown/working/talk.md")
         told = run.ok("log", "notes", "talk", *deed, "--dry-run", "--json").json
@@ -117,6 +117,7 @@ def test_what_is_not_there_is_told(run: Runner, notes: WorkingNotes) -> None:
         (["talk", "--delete"], 1, "no notes are kept on this session"),
         (["talk", "--history"], 1, "no notes on talk were replaced"),
         (["talk", "--restore", "1"], 1, "no earlier text 1; there is none"),
+        (["talk", "--restore", "1", "--dry-run"], 1, "no earlier text 1; there is none"),
         (["other"], 1, "no session"),
         (["talk", "--write", " "], 2, "the text is empty"),
         (["talk", "--write", "x", "--delete"], 2, "give one of --write"),
