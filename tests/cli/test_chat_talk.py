@@ -280,7 +280,7 @@ def test_errors_are_one_line_each_and_the_chat_goes_on(child_env: dict[str, str]
         screen.expect("> ")
         screen.type("Three")
         screen.expect("It is cut")
-        screen.expect("engramdown: small: the connection broke in the middle")
+        screen.expect("engramdown: small: the connection broke off")
         screen.expect("> ")
         screen.type("Four")
         screen.expect("Fine.\n\n> ")
