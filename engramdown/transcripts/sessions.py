@@ -157,7 +157,8 @@ class Tail:
         status = self._disk.find(self._path)
         if status is None or status.st_size == self.end:
             return
-        self._inode = status.st_ino
+        if self._inode is None:
+            self._inode = status.st_ino
         for offset, line in whole_lines(self._disk, self._path, self.end):
             self._head = self._head or line[:_COMPARED]
             yield line

@@ -23,7 +23,14 @@ from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts import sessions as sessions_module
 from engramdown.transcripts.episode import Pointer
-from engramdown.transcripts.sessions import Sessions, count_session, find_running, left_open, lines
+from engramdown.transcripts.sessions import (
+    Sessions,
+    Tail,
+    count_session,
+    find_running,
+    left_open,
+    lines,
+)
 from tests.episodes.disks import Fault, FaultyDisk
 
 FRIDAY = datetime(2026, 2, 27, 10, tzinfo=UTC)
@@ -483,3 +490,47 @@ def test_what_was_said_while_the_clock_was_ahead_keeps_nothing_running(
     assert [info.id for info in left_open(sessions, Disk())] == ["a"]
     assert EpisodicMemory(memory.folder.parent).close_orphans().ids == ("a",)
     assert left_open(sessions, Disk()) == []
+
+
+def test_a_tail_yields_what_was_added_as_soon_as_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    tail = Tail(Disk(), path)
+    assert (list(tail.new()), tail.is_gone()) == ([], False)
+    path.write_bytes(b"one\ntw")
+    assert list(tail.new()) == [b"one\n"]
+    path.write_bytes(b"one\ntwo\n")
+    assert (tail.is_gone(), list(tail.new()), list(tail.new())) == (False, [b"two\n"], [])
+
+
+def test_a_line_that_could_not_be_used_is_yielded_again(tmp_path: Path) -> None:
+    (tmp_path / "s").write_bytes(b"one\ntwo\n")
+    tail = Tail(Disk(), tmp_path / "s")
+    assert next(tail.new()) == b"one\n"
+    assert list(tail.new()) == [b"one\n", b"two\n"]
+
+
+def test_a_tail_sees_that_its_file_is_another_one(tmp_path: Path) -> None:
+    path, other = tmp_path / "s", tmp_path / "t"
+    for text in (b"one\n", b"two\nthree\n", b"other\nlines\n", None):
+        path.write_bytes(b"two\nfour\n")
+        tail = Tail(Disk(), path)
+        assert list(tail.new()) == [b"two\n", b"four\n"]
+        if text is None:
+            path.unlink()
+        elif text.startswith(b"other"):
+            path.write_bytes(text)
+        else:
+            other.write_bytes(text)
+            other.replace(path)
+        assert tail.is_gone()
+
+
+def test_what_replaces_a_file_while_it_is_read_is_no_part_of_it(tmp_path: Path) -> None:
+    path, other = tmp_path / "s", tmp_path / "t"
+    path.write_bytes(b"one\n")
+    tail = Tail(Disk(), path)
+    assert list(tail.new()) == [b"one\n"]
+    other.write_bytes(b"two\nthree\n")
+    other.replace(path)
+    list(tail.new())
+    assert tail.is_gone()
