@@ -5,11 +5,12 @@ Promises: no test reads or writes the real home folder, or an ``.engramdown`` ab
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -45,6 +46,9 @@ _LONG: Final = ("tests/crash/test_sleep.py", "tests/test_readme.py", "tests/epis
 # Where a law takes long, or is one of the experiments that only the whole suite does.
 _SLOW: Final = ("tests/attacks/", "tests/benchmarks/", "tests/crash/", "tests/fuzz/")
 
+# Where power is cut, and what is written must wait for the disk.
+_DURABLE: Final = ("tests/crash/", "tests/storage/")
+
 # No deadline and no health check of speed: the machines that run this are shared.
 _PATIENT: Final = settings(
     deadline=None,
@@ -61,8 +65,11 @@ settings.register_profile("fast", _PATIENT, max_examples=10, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 # freezegun looks at every name of every module. To look at theirs imports more of them, in which
-# time stands still already, and what is imported then stays broken.
-freezegun.configure(extend_ignore_list=["langchain_core", "langgraph", "langsmith"])
+# time stands still already, and what is imported then stays broken. The others are four thousand
+# modules that ask no clock for us, and half of what to freeze takes.
+freezegun.configure(
+    extend_ignore_list=["anthropic", "langchain_core", "langgraph", "langsmith", "openai"]
+)
 
 # A shell starts what runs in the background deaf to Ctrl-C; so would be every program of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -91,6 +98,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     is_in = "@given" in collection_path.read_text(encoding="utf-8")
     return None if is_in and not name.startswith(_SLOW) else True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while tests are collected, and never again in what they are made of."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -133,14 +151,20 @@ def tmp_path(fresh_folders: Iterator[Path], request: pytest.FixtureRequest) -> P
 
 
 @pytest.fixture(autouse=True)
-def isolated_home(fresh_folders: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+def isolated_home(
+    fresh_folders: Iterator[Path], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Path:
     """Give the test an empty home, without a global scope, and start it in an empty folder there.
 
-    ``ENGRAMDOWN_HOME`` is ``<home>/.engramdown``, which does not exist yet.
+    ``ENGRAMDOWN_HOME`` is ``<home>/.engramdown``, which does not exist yet. Nothing waits for the
+    disk, except where tests are about that.
     """
-    folder = next(fresh_folders) / "home"
+    folder = next(fresh_folders)
+    folder.mkdir()
     start = folder / "start"
-    start.mkdir(parents=True)
+    start.mkdir()
+    if not request.node.nodeid.startswith(_DURABLE):
+        monkeypatch.setattr("os.fsync", lambda _: None)
     for name in os.environ:
         if name.startswith("ENGRAMDOWN_") or name in _PERSONAL:
             monkeypatch.delenv(name)
