@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -62,11 +63,21 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     return Runner(capsys, monkeypatch)
 
 
+@pytest.fixture(scope="session")
+def begun(fresh_folders: Iterator[Path]) -> Path:
+    """Return where the scope of a project is that just began, once a test has had one."""
+    return next(fresh_folders) / ".engramdown"
+
+
 @pytest.fixture
-def memory(tmp_path: Path, run: Runner, monkeypatch: pytest.MonkeyPatch) -> Path:
+def memory(tmp_path: Path, run: Runner, monkeypatch: pytest.MonkeyPatch, begun: Path) -> Path:
     """Stand in a project, and return its memory folder."""
     monkeypatch.chdir(tmp_path)
-    run.ok("init", "--no-global")
+    if begun.exists():
+        shutil.copytree(begun, ".engramdown", symlinks=True)
+    else:
+        run.ok("init", "--no-global")
+        shutil.copytree(".engramdown", begun, symlinks=True)
     return tmp_path / ".engramdown" / "memory"
 
 
