@@ -115,15 +115,30 @@ def test_what_is_set_at_home_holds_in_a_hostile_clone(
 
 MODES: Final = ["autopilot", "copilot", "off", ""]
 BY: Final = ["--mode", "ENGRAMDOWN_MODE"]
+ASKED: Final = [
+    (mine, theirs, by, asks)
+    for mine, theirs in (("off", "autopilot"), ("autopilot", "off"), ("copilot", "copilot"))
+    for by in BY
+    for asks in MODES
+    if asks
+]
 
 
-@pytest.mark.parametrize("said", [f"{mine} {theirs}" for mine in MODES for theirs in MODES])
-@pytest.mark.parametrize("asked", [(by, mode) for by in BY for mode in MODES])
+@pytest.mark.parametrize(
+    "mine, theirs, by, asks",
+    [*((mine, theirs, "", "") for mine in MODES for theirs in MODES), *ASKED],
+)
 @pytest.mark.usefixtures("there")
 def test_of_two_modes_the_stricter_counts_unless_the_person_asks_for_another(
-    home: Person, run: Runner, monkeypatch: pytest.MonkeyPatch, said: str, asked: tuple[str, str]
+    home: Person,
+    run: Runner,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    mine: str,
+    theirs: str,
+    by: str,
+    asks: str,
 ) -> None:
-    (mine, theirs), (by, asks) = said.split(" "), asked
     for folder, mode in ((home.memory.parent, mine), (Path(FOLDER), theirs)):
         text = f'mode = "{mode}"\n' if mode else ""
         (folder / "config.toml").write_text(text, encoding="utf-8")
@@ -131,7 +146,7 @@ def test_of_two_modes_the_stricter_counts_unless_the_person_asks_for_another(
     holds = asks or min(mine or "autopilot", theirs or "autopilot", key=order.index)
     if by == "ENGRAMDOWN_MODE":
         monkeypatch.setenv(by, asks)
-    option = [by, asks] if by == "--mode" and asks else []
+    option = [by, asks] if by == "--mode" else []
     done = run(*option, "remember", "--confidence", "low", "Deploy on Mondays", "--global")
     stands = [
         path.name for path in home.memory.glob("*.md") if "Mondays" in path.read_text("utf-8")

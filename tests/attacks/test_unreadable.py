@@ -79,21 +79,21 @@ def spoilt(file: Path, spoil: Spoil) -> str:
 
 @pytest.mark.parametrize("spoil", SPOILT)
 @pytest.mark.parametrize("file", ["lessons.md", "rules.md", "soul.md"])
-@pytest.mark.parametrize("command", ["context", "list", "recall linter", "recall linter --exact"])
 def test_what_can_be_read_is_shown_and_the_rest_is_named(
-    there: Person, run: Runner, spoil: Spoil, file: str, command: str
+    there: Person, run: Runner, spoil: Spoil, file: str
 ) -> None:
     name = spoilt(there.memory / file, spoil)
-    done = run(*command.split(" "))
-    assert KIND in done.out
-    assert (RULE in done.out) == (file != "rules.md")
-    if command != "context" and file == "soul.md":
-        # It is no memory, and not read by these.
-        assert done.code == 0
-        return
-    assert done.code == 3, done
-    assert done.err.count(f"{name}:") == 1
-    assert "elsewhere" not in done.out
+    for command in ("context", "list", "recall linter", "recall linter --exact"):
+        done = run(*command.split(" "))
+        assert KIND in done.out, command
+        assert (RULE in done.out) == (file != "rules.md"), command
+        if command != "context" and file == "soul.md":
+            # It is no memory, and not read by these.
+            assert done.code == 0
+            continue
+        assert done.code == 3, done
+        assert done.err.count(f"{name}:") == 1
+        assert "elsewhere" not in done.out
 
 
 @pytest.mark.parametrize("file", ["rules.md", "lessons.md", "profile.md"])

@@ -48,6 +48,7 @@ from engramdown.errors import (
     UnusableAnswerError,
 )
 from tests.cli.conftest import Runner
+from tests.tables import every
 
 SHORT_HELP = {
     name: does for rows in program_module.COMMANDS.values() for name, (_, does) in rows.items()
@@ -204,9 +205,7 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[s
 
 
 # An agent takes any other code of a hook for trouble of its own: it has none, and no JSON.
-@pytest.mark.parametrize(
-    "words", [words for words in [(), *commands(program)] if words != ("hook",)], ids=" ".join
-)
+@every("words", [words for words in [(), *commands(program)] if words != ("hook",)])
 def test_wrong_usage_answers_in_json_where_json_is_asked_for(
     words: tuple[str, ...], memory: Path, run: Runner
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from freezegun import freeze_time
 
 from tests.cli.conftest import Runner
+from tests.tables import every
 
 
 @pytest.fixture
@@ -46,13 +47,11 @@ def test_memories_are_grouped_by_file(run: Runner, filled: Path) -> None:
 
 
 @pytest.mark.usefixtures("reader")
-@pytest.mark.parametrize("columns", [80, 40, 20])
-def test_a_list_fits(
-    columns: int, run: Runner, filled: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_fits(run: Runner, filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run.remember("A long one: " + "words and more words " * 9 + "https://example.org/" + "x" * 99)
-    monkeypatch.setenv("COLUMNS", str(columns))
-    assert all(len(row) <= columns for row in run.ok("list").out.split("\n"))
+    for columns in (80, 40, 20):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert all(len(row) <= columns for row in run.ok("list").out.split("\n")), columns
     assert filled.is_dir()
 
 
@@ -63,7 +62,7 @@ def test_what_is_unusual_is_said(run: Runner, filled: Path) -> None:
     assert filled.is_dir()
 
 
-@pytest.mark.parametrize(
+@every(
     "options, count",
     [
         (["--kind", "never"], 1),

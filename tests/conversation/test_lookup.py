@@ -14,6 +14,7 @@ from engramdown.errors import EpisodeNotFoundError, GistNotFoundError, SessionNo
 from tests.conftest import Opening
 from tests.cortex.conversation.lineages import EMOJI, covered, deep, say, top
 from tests.cortex.conversation.talks import SESSION, Summariser, talk
+from tests.tables import every
 
 
 def pages(conversation: Conversation, gist: str, cap: int, depth: int) -> Iterator[Expanded]:
@@ -142,7 +143,7 @@ def test_whatever_room_there_is_nothing_is_left_out(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cap", [0, -1, -4_000])
+@every("cap", [0, -1, -4_000])
 def test_no_room_is_the_default_room(conversation: Conversation, cap: int) -> None:
     gist = top(conversation)
     assert conversation.expand(gist, cap, depth=99) == conversation.expand(gist, depth=99)
@@ -172,7 +173,7 @@ def test_the_beginning_of_an_id_is_enough_if_only_one_begins_so(conversation: Co
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wanted", ["", "g", "gab", "zzzz", "g" * 17, "%", "*", "../x"])
+@every("wanted", ["", "g", "gab", "zzzz", "g" * 17, "%", "*", "../x"])
 def test_an_unknown_id_is_told(conversation: Conversation, wanted: str) -> None:
     with pytest.raises(GistNotFoundError, match="no summary") as caught:
         conversation.describe(wanted)

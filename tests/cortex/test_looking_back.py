@@ -15,6 +15,7 @@ from engramdown.tokens import estimate_tokens
 from tests.conftest import Opening
 from tests.cortex.conversation.lineages import covered, deep, say, top
 from tests.cortex.conversation.talks import SESSION, Summariser, turn
+from tests.tables import every
 
 DESCRIBE = TOOLS["describe"]
 EXPAND = TOOLS["expand"]
@@ -78,7 +79,7 @@ def test_a_summary_that_is_found_is_untrusted_history(cortex: Cortex) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("limit", [0, -3, None])
+@every("limit", [0, -3, None])
 def test_without_a_limit_there_are_twenty(cortex: Cortex, limit: int | None) -> None:
     assert len(ask(GREP, cortex, pattern="Question", limit=limit).recalled) == 20
 
@@ -211,7 +212,7 @@ def test_hostile_text_forges_nothing(opened: Opening) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@every(
     "name, arguments, said",
     [
         ("grep", {}, '"pattern" is missing'),

@@ -14,6 +14,7 @@ from engramdown import Cortex, Engram
 from engramdown.errors import GitError, InvalidEngramError, StoreError
 from engramdown.gate.past import find_past
 from tests.git.desk import Desk
+from tests.tables import every
 
 # Words long enough to be known again when they are erased.
 PLUM = "The plum tree stands behind the red barn"
@@ -54,7 +55,7 @@ def said(cortex: Cortex) -> list[str]:
 
 
 @pytest.mark.usefixtures("story")
-@pytest.mark.parametrize(
+@every(
     "as_of, texts",
     [
         ("2026-03-01", ["Retries are three", "Use uv"]),

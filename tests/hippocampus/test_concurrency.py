@@ -61,6 +61,7 @@ def check_rules(root: Path, workers: int, each: int) -> None:
     assert not list((root / "memory").glob("*.tmp"))
 
 
+@pytest.mark.slow
 def test_four_processes_lose_nothing(tmp_path: Path, child_env: dict[str, str]) -> None:
     run_at_once(RULES, tmp_path, 4, 25, child_env)
     check_rules(tmp_path, 4, 25)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from unittest.mock import Mock
 
+import pytest
 from hypothesis import given
 
 from engramdown.language.meaning import (
@@ -55,6 +56,7 @@ def test_many_statements_are_searched_as_two_are_compared() -> None:
     )
 
 
+@pytest.mark.slow
 def test_one_is_compared_with_few_of_many_that_are_alike() -> None:
     known = Statements(
         f"Room {at} of the house is green, and {at} is its number" for at in range(2_500)

@@ -32,8 +32,8 @@ def reader(tmp_path: Path) -> Iterator[EpisodicMemory]:
         yield made
 
 
-@pytest.mark.parametrize("mode", ["best", "exact"])
-@pytest.mark.parametrize("query", HOSTILE, ids=lambda query: ascii(query[:12]))
+@every("mode", ["best", "exact"])
+@every("query", HOSTILE)
 def test_no_query_is_an_error(reader: EpisodicMemory, query: str, mode: Mode) -> None:
     hits = reader.recall(query, mode=mode)
     if mode == "exact":

@@ -303,13 +303,13 @@ class TestSums:
         assert (found.calls, found.failed, found.sessions) == (6, 6, 2)
         assert (found.first[-10:], found.last[-10:]) == ("01.000000Z", "05.000000Z")
 
-    @pytest.mark.parametrize("limit, count", [(100, 100), (5_000, 1_000), (1, 1), (0, 0), (-3, 0)])
-    def test_the_newest_come_last_and_are_not_too_many(self, limit: int, count: int) -> None:
+    def test_the_newest_come_last_and_are_not_too_many(self) -> None:
         made = find_tool_calls(
             "s", [call(seq, ts="2026-02-27T10:15:00.000000Z") for seq in range(1_100)]
         )
-        found = newest(made, "", limit)
-        assert [each.pointer.seq for each in found] == list(range(1_100 - count, 1_100))
+        for limit, count in ((100, 100), (5_000, 1_000), (1, 1), (0, 0), (-3, 0)):
+            found = newest(made, "", limit)
+            assert [each.pointer.seq for each in found] == list(range(1_100 - count, 1_100))
 
     def test_only_those_of_one_tool(self) -> None:
         made = find_tool_calls("s", [call(1), call(2, name="read"), call(3)])

@@ -9,6 +9,7 @@ from engramdown.conversation.lookup import SCOPES, Found, Scope
 from tests.conftest import Opening
 from tests.cortex.conversation.lineages import EMOJI, covered, deep, say
 from tests.cortex.conversation.talks import SESSION, Summariser
+from tests.tables import every
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_nothing_stands_for_anything_else(opened: Opening, pattern: str) -> None
     assert [hit for hit in conversation.grep(pattern) if hit.role != "leaf"] == []
 
 
-@pytest.mark.parametrize("pattern", ["", " ", "\n\t", "\u3000"])
+@every("pattern", ["", " ", "\n\t", "\u3000"])
 def test_nothing_is_found_for_nothing(conversation: Conversation, pattern: str) -> None:
     assert conversation.grep(pattern) == []
 
@@ -65,7 +66,7 @@ def test_the_newest_is_found_first(conversation: Conversation) -> None:
     assert seqs == sorted(seqs, key=lambda source: -int(source))
 
 
-@pytest.mark.parametrize("limit", [0, -1, -100])
+@every("limit", [0, -1, -100])
 def test_no_limit_is_twenty(conversation: Conversation, limit: int) -> None:
     assert conversation.grep("Question", limit=limit) == conversation.grep("Question")
     assert len(conversation.grep("Question", limit=limit)) == 20
@@ -80,7 +81,7 @@ def test_a_limit_is_that_of_messages_and_summaries_together(opened: Opening) -> 
     assert kinds == {True, False}
 
 
-@pytest.mark.parametrize("scope", SCOPES)
+@every("scope", SCOPES)
 def test_a_scope_is_kept_to(conversation: Conversation, scope: Scope) -> None:
     found = conversation.grep("1", scope, 1_000)
     kinds = {isinstance(hit.source, str) for hit in found}
