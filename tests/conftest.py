@@ -71,6 +71,12 @@ freezegun.configure(
     extend_ignore_list=["anthropic", "langchain_core", "langgraph", "langsmith", "openai"]
 )
 
+# Whether a module has new names, freezegun finds out from all of them, of thousands of modules, as
+# often as the clock stops; their number tells it as well, in half the time.
+vars(freezegun.api)["_get_module_attributes_hash"] = lambda module: (
+    f"{id(module)}-{len(getattr(module, '__dict__', ()))}"
+)
+
 # A shell starts what runs in the background deaf to Ctrl-C; so would be every program of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
