@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from engramdown.models.ledger import Ledger, Limits
 from engramdown.models.port import Asker, Run
 from engramdown.models.provider import KEY, InstructorModel
 from tests.consolidation.provider import Provider, Reply, answering, failing, serving
+from tests.tables import every
 
 PLENTY = Limits(99, 1_000_000, 24, 99, 1_000_000)
 SECRET = f"sk-proj-{'a1B2' * 10}"
@@ -109,18 +111,7 @@ def test_an_answer_of_another_form_is_asked_for_again_and_told_why(tmp_path: Pat
     "reply, outcome",
     [
         pytest.param(answering('{"ids": ["a1"'), "malformed", id="half-a-json"),
-        pytest.param(answering("I would rather not"), "malformed", id="prose"),
-        pytest.param(answering("No.", way="plain"), "malformed", id="no-tool-call"),
-        pytest.param(answering("", way="plain"), "malformed", id="silence"),
-        pytest.param(answering("} or {", way="plain"), "malformed", id="braces"),
         pytest.param(answering("{}", way="plain"), "wrong_schema", id="empty-text"),
-        pytest.param(answering("[" * 100_000), "malformed", id="deep"),
-        pytest.param(answering('{"ids": [], "text": "\\ud800"}'), "malformed", id="surrogate"),
-        pytest.param(answering('{"ids": [], "text": NaN}'), "wrong_schema", id="nan"),
-        pytest.param(Reply(way="html"), "malformed", id="web-page"),
-        pytest.param(answering([]), "wrong_schema", id="empty-list"),
-        pytest.param(answering({"facts": []}), "wrong_schema", id="other-keys"),
-        pytest.param(answering({**FACT, "do": "rm"}), "wrong_schema", id="more-keys"),
     ],
 )
 def test_a_model_that_never_answers_in_the_form_is_given_up(
@@ -133,6 +124,33 @@ def test_a_model_that_never_answers_in_the_form_is_given_up(
     assert desk.outcomes == [outcome] * 3
     assert str(error).startswith("openai/small: ")
     assert str(error).endswith("3 times")
+
+
+@every(
+    "reply, outcome",
+    [
+        pytest.param(answering("I would rather not"), "malformed", id="prose"),
+        pytest.param(answering("No.", way="plain"), "malformed", id="no-tool-call"),
+        pytest.param(answering("", way="plain"), "malformed", id="silence"),
+        pytest.param(answering("} or {", way="plain"), "malformed", id="braces"),
+        pytest.param(answering("[" * 100_000), "malformed", id="deep"),
+        pytest.param(answering('{"ids": [], "text": "\\ud800"}'), "malformed", id="surrogate"),
+        pytest.param(answering('{"ids": [], "text": NaN}'), "wrong_schema", id="nan"),
+        pytest.param(Reply(way="html"), "malformed", id="web-page"),
+        pytest.param(answering([]), "wrong_schema", id="empty-list"),
+        pytest.param(answering({"facts": []}), "wrong_schema", id="other-keys"),
+        pytest.param(answering({**FACT, "do": "rm"}), "wrong_schema", id="more-keys"),
+    ],
+)
+def test_what_is_no_answer_in_the_form_is_told(
+    fresh_folders: Iterator[Path], reply: Reply, outcome: str
+) -> None:
+    with serving(reply) as url:
+        desk = Desk(next(fresh_folders), url, retries=0)
+        error = desk.refused()
+    assert error.outcome == outcome
+    assert desk.outcomes == [outcome]
+    assert str(error).startswith("openai/small: ")
 
 
 @pytest.mark.parametrize("name", ["openai/small", "ollama/small"])
