@@ -18,7 +18,7 @@ Test = Callable[..., None]
 def every(
     names: str | Sequence[str],
     rows: Iterable[Any],
-    ids: Callable[[Any], object] | Sequence[object] | None = None,
+    ids: Callable[[Any], object] | Iterable[object] | None = None,
 ) -> Callable[[Test], Test]:
     """Try a test on each row, as ``pytest.mark.parametrize`` does, but as one test.
 
@@ -32,6 +32,7 @@ def every(
     """
     given = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     table = [_values(row, len(given)) for row in rows]
+    called = ids if callable(ids) or ids is None else [*ids]
 
     def decorate(test: Test) -> Test:
         @functools.wraps(test)
@@ -41,7 +42,9 @@ def every(
                 try:
                     test(*arguments, **fixtures, **dict(zip(given, values, strict=True)))
                 except (Exception, pytest.fail.Exception) as failure:  # noqa: BLE001 - named below
-                    failure.add_note(f"row {row + 1} of {len(table)}: {_named(values, ids, row)}")
+                    failure.add_note(
+                        f"row {row + 1} of {len(table)}: {_named(values, called, row)}"
+                    )
                     failures.append(failure)
             if len(failures) == 1:
                 raise failures[0]
