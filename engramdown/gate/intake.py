@@ -284,16 +284,6 @@ class _NotWrittenError(EngramdownError):
     """Nothing of a batch of ticks could be written; all of them are still undecided."""
 
 
-def check_decision(decision: str) -> None:
-    """Check a decision.
-
-    Raises:
-        InvalidEngramError: If it is not one of :data:`DECISIONS`.
-    """
-    if decision not in DECISIONS:
-        raise InvalidEngramError.not_one_of("decision", decision, DECISIONS)
-
-
 class Waiting:
     """The queues of both scopes."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from engramdown.errors import StoreError
+from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.gate.scopes import Scopes
 from engramdown.hippocampus.entry import by_prefix
 from engramdown.storage.locks import one_call
@@ -77,11 +77,12 @@ class Review:
         return self._scopes.heard([receipt for receipt, _ in self._resolve(list(answers))])
 
     def _resolve(self, answers: list[Answer]) -> list[Resolved]:
-        from engramdown.gate.intake import WHERE, check_decision
+        from engramdown.gate.intake import DECISIONS, WHERE
 
         self._scopes.notice()
         for each in answers:
-            check_decision(each.decision)
+            if each.decision not in DECISIONS:
+                raise InvalidEngramError.not_one_of("decision", each.decision, DECISIONS)
         pulled, waiting = self._scopes.pulled, self._scopes.intake.waiting
         held = {each.id for each in pulled.held()}
         if held:

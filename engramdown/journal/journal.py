@@ -247,9 +247,8 @@ class Journal:
         # Of an hour that comes twice only the moment knows which one it was.
         utc = (when if when.tzinfo else here).astimezone(UTC)
         stamp = utc.isoformat(timespec="seconds").replace("+00:00", "Z")
-        to, drafted, hidden = draft_entry(
-            text, by=by, themes=themes, session=session, at=here, stamp=stamp, day=day
-        )
+        said = Section("", text, by, stamp, session, tuple(themes))
+        to, drafted, hidden = draft_entry(said, here, day)
         path = self.path(to)
         before = ""
 

@@ -317,46 +317,35 @@ _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 
 
 def draft_entry(
-    text: str,
-    *,
-    by: Author,
-    themes: Iterable[str],
-    session: str,
-    at: datetime,
-    stamp: str,
-    day: date | None,
+    said: Section, when: datetime, day: date | None
 ) -> tuple[date, Section, tuple[str, ...]]:
     """Return the day to write to, the section, and the kinds of hidden secrets.
 
     Args:
-        text: What somebody wants to say.
-        by: Who.
-        themes: What it is about.
-        session: In which session, or ``""``.
-        at: When, as the clock on the wall had it.
-        stamp: The moment, in UTC.
-        day: To the page of which day that has passed, or ``None`` for that of ``at``. The heading
+        said: What somebody wants to say, without a heading.
+        when: When, as the clock on the wall had it.
+        day: To the page of which day that has passed, or ``None`` for that of ``when``. The heading
             then says when it was written.
 
     Raises:
         InvalidNoteError: If it cannot be written, or the day is to come.
         InvalidSessionError: If the session is invalid.
     """
-    if by not in get_args(Author):
-        raise InvalidNoteError("by", f"{by!r} is not one of {', '.join(get_args(Author))}")
-    if session:
-        check_session_id(session)
-    kept, hidden = without_secrets("text", text)
+    if said.by not in get_args(Author):
+        raise InvalidNoteError("by", f"{said.by!r} is not one of {', '.join(get_args(Author))}")
+    if said.session:
+        check_session_id(said.session)
+    kept, hidden = without_secrets("text", said.text)
     if not kept:
         raise InvalidNoteError("text", "is empty; say what to keep")
-    heading, today = f"{at:%H:%M}", at.date()
-    known = _themes(themes)
+    heading, today = f"{when:%H:%M}", when.date()
+    themes = _themes(said.themes)
     if day is not None and day > today:
         reason = f"{day} is still to come; give today, {today}, or a day before"
         raise InvalidNoteError("date", reason)
     if day is not None and day != today:
         heading = f"Written {today} {heading}"
-    return day or today, Section(heading, kept, by, stamp, session, known), hidden
+    return day or today, said._replace(heading=heading, text=kept, themes=themes), hidden
 
 
 def without_secrets(field: str, text: str) -> tuple[str, tuple[str, ...]]:
