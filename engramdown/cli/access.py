@@ -25,7 +25,7 @@ from engramdown.engram import Scope
 from engramdown.episodes import EpisodicMemory
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, StoreError
 from engramdown.settings import Settings, find_places, find_project, global_home, load_or_strictest
-from engramdown.storage import Disk
+from engramdown.storage import Disk, disk_of
 from engramdown.transcripts import SessionInfo, Sessions, Tally, count_session, find_running
 
 if TYPE_CHECKING:
@@ -397,11 +397,6 @@ def settings_of(place: Place, scope: Scope, root: Path) -> Settings:
     """Return the settings for a scope, as seen from a project."""
     project = root if scope == "project" else project_of(place)
     return settings_at(place, project).of(scope)
-
-
-def disk_of(settings: Settings) -> Disk:
-    """Return the system calls on the files of a scope."""
-    return Disk(durable=settings.durability == "full", limit=settings.max_file_bytes)
 
 
 def _opened(place: Place, scope: Scope, root: Path) -> Journal:

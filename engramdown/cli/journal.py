@@ -22,6 +22,7 @@ from engramdown.cli.process import Place
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError
 from engramdown.journal import Note, WorkingNotes, preview
+from engramdown.storage import disk_of
 from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
@@ -285,7 +286,7 @@ def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
 
 def _open_notes(place: Place, session: str, chosen: str | None) -> WorkingNotes:
     scope, root = access.meant(place, chosen)
-    disk = access.disk_of(access.settings_of(place, scope, root))
+    disk = disk_of(access.settings_of(place, scope, root))
     if is_session_id(session):
         # A session may have notes, or a history of them, without a transcript.
         kept = WorkingNotes(root, session, disk=disk)

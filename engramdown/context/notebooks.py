@@ -123,14 +123,10 @@ class Notebooks:
         return journal
 
     def _disk(self, store: Hippocampus) -> Disk:
-        from engramdown.hippocampus.store import ClosedDisk
-        from engramdown.storage.disk import Disk
+        from engramdown.storage.disk import disk_of
 
-        settings = self.scopes.settings.of(store.scope)
-        limit = settings.max_file_bytes
-        if self.scopes.is_dry:
-            return ClosedDisk("this is a dry run; nothing is written", limit=limit)
-        return Disk(durable=settings.durability == "full", limit=limit)
+        closed = "this is a dry run; nothing is written" if self.scopes.is_dry else ""
+        return disk_of(self.scopes.settings.of(store.scope), closed)
 
 
 def known(paths: list[Path]) -> set[Path]:

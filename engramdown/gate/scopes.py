@@ -29,16 +29,10 @@ from engramdown.errors import (
 from engramdown.forks import cached_property
 from engramdown.hippocampus.changeset import FileChange
 from engramdown.hippocampus.entry import Archived, Entry, by_prefix, retired_name
-from engramdown.hippocampus.store import (
-    REFUSED,
-    ClosedDisk,
-    Hippocampus,
-    HippocampusProtocol,
-    is_refused,
-)
+from engramdown.hippocampus.store import REFUSED, Hippocampus, HippocampusProtocol, is_refused
 from engramdown.kinds import scope_for
 from engramdown.settings import MODES, Settings, find_places, load
-from engramdown.storage.disk import ERASING, Disk
+from engramdown.storage.disk import ERASING, disk_of
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
@@ -776,7 +770,5 @@ def open_store(
         patience: The longest wait for a lock, in seconds, if the settings have a longer one.
     """
     settings = chosen.of(scope)
-    durable, limit = settings.durability == "full", settings.max_file_bytes
-    disk = ClosedDisk(closed, limit=limit) if closed else Disk(durable=durable, limit=limit)
     timeout = min(patience, settings.lock_timeout)
-    return Hippocampus(root, scope, disk=disk, lock_timeout=timeout)
+    return Hippocampus(root, scope, disk=disk_of(settings, closed), lock_timeout=timeout)

@@ -20,7 +20,6 @@ from engramdown.hippocampus.history import Step as Step
 from engramdown.hippocampus.snapshot import meant as meant
 from engramdown.hippocampus.store import REFUSAL as REFUSAL
 from engramdown.hippocampus.store import REFUSED as REFUSED
-from engramdown.hippocampus.store import ClosedDisk as ClosedDisk
 from engramdown.hippocampus.store import Hippocampus as Hippocampus
 from engramdown.hippocampus.store import is_refused as is_refused
 from engramdown.hippocampus.undo import ERRANDS as ERRANDS

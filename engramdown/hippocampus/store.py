@@ -515,24 +515,6 @@ def is_refused(home: Path, project: Path) -> bool:
     return not known_to_git([mark], Disk(durable=False))
 
 
-class ClosedDisk(Disk):
-    """The system calls of a store that may not write."""
-
-    def __init__(self, reason: str, *, limit: int) -> None:
-        """Refuse with ``reason``; ``limit`` is the largest file that is read, in bytes."""
-        super().__init__(limit=limit)
-        self._reason = reason
-
-    def make_folder(self, path: Path) -> None:
-        """Refuse: a step begins with the folder that it writes to.
-
-        Raises:
-            StoreError: Always.
-        """
-        del path  # It would only be named to be refused.
-        raise StoreError(self._reason)
-
-
 # The seams for other stores.
 #
 # Whatever satisfies :class:`HippocampusProtocol` can stand in for the file store in a

@@ -23,7 +23,7 @@ from engramdown.skills.files import FILE
 from engramdown.skills.imports import Content, Incoming, files_at, page_of
 from engramdown.skills.store import Skill, SkillScope, SkillStore, built_in
 from engramdown.skills.validation import check_description, check_label, check_text
-from engramdown.storage.disk import Disk
+from engramdown.storage.disk import disk_of
 from engramdown.storage.usage import Usage, Used
 
 # Is given the present page and returns the new one, or raises.
@@ -319,8 +319,7 @@ def open_skills(
     stores = []
     for scope, root in places:
         own = settings.of(scope)
-        disk = Disk(durable=own.durability == "full", limit=own.max_file_bytes)
-        stores.append(SkillStore(root, scope, disk=disk, lock_timeout=own.lock_timeout))
+        stores.append(SkillStore(root, scope, disk=disk_of(own), lock_timeout=own.lock_timeout))
     return Skills([*stores, built_in()], start)
 
 

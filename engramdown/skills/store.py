@@ -22,7 +22,7 @@ from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.settings import LOCK_TIMEOUT
 from engramdown.skills.files import FILE, KEPT, is_temporary
 from engramdown.skills.validation import Finding, check, check_label
-from engramdown.storage.disk import Disk, named_errors
+from engramdown.storage.disk import ClosedDisk, Disk, named_errors
 from engramdown.storage.exchange import Swap, in_order
 from engramdown.storage.locks import ScopeLock
 from engramdown.storage.safe_open import FILE_MODE
@@ -39,6 +39,10 @@ SkillScope = Literal["project", "global", "builtin"]
 
 # The folder of those; nothing is ever written there.
 BUILT_IN: Final = Path(__file__).parent / "builtin"
+_UNCHANGED: Final = (
+    f"{BUILT_IN}: holds what comes with Engramdown, and is not changed; "
+    f"`engramdown skills edit LABEL` makes a copy of a skill that is yours."
+)
 
 
 class Skill(NamedTuple):
@@ -429,17 +433,7 @@ def built_in() -> SkillStore:
     >>> "keep-memory-tidy" in built_in().labels()
     True
     """
-    return SkillStore(BUILT_IN, "builtin", disk=_ReadOnly())
-
-
-class _ReadOnly(Disk):
-    """A disk on which no step begins: each one starts with the folder that it writes to."""
-
-    def make_folder(self, path: Path) -> None:
-        raise StoreError(
-            f"{path}: holds what comes with Engramdown, and is not changed; "
-            f"`engramdown skills edit LABEL` makes a copy of a skill that is yours."
-        )
+    return SkillStore(BUILT_IN, "builtin", disk=ClosedDisk(_UNCHANGED))
 
 
 def _page(data: bytes) -> FrontMatter:

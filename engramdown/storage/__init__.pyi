@@ -1,4 +1,5 @@
 from engramdown.storage.disk import Disk as Disk
+from engramdown.storage.disk import disk_of as disk_of
 from engramdown.storage.exchange import Swap as Swap
 from engramdown.storage.locks import FolderLock as FolderLock
 from engramdown.storage.locks import ScopeLock as ScopeLock

@@ -28,6 +28,8 @@ from engramdown.storage.safe_open import FILE_MODE, closing, denies, open_regula
 if TYPE_CHECKING:
     import ctypes
 
+    from engramdown.settings import Settings
+
 # What the name of a file ends with until it is whole.
 UNFINISHED: Final = ".part"
 # The file, in the folder of a scope, that says what is being erased; there only in between.
@@ -37,6 +39,8 @@ POLL: Final = 0.005
 
 _MOST_DIGITS: Final = 8
 _PIECE: Final = 1024 * 1024
+# The largest file that is read unless a setting says otherwise.
+_LIMIT: Final = 16 * _PIECE
 # A file of ours never is so large; one with holes may be said to be.
 _LARGEST: Final = 1024 * _PIECE
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -69,7 +73,7 @@ class Disk:
         limit: The largest file that is read or written, in bytes.
     """
 
-    def __init__(self, *, durable: bool = True, limit: int = 16 * 1024 * 1024) -> None:
+    def __init__(self, *, durable: bool = True, limit: int = _LIMIT) -> None:
         """Set whether data survives a power cut, and the size limit in bytes."""
         self.durable = durable
         self.limit = limit
@@ -607,6 +611,31 @@ class Disk:
             except OSError as error:
                 return not isinstance(error, ProcessLookupError)
         return True
+
+
+class ClosedDisk(Disk):
+    """The system calls of a store that may not write."""
+
+    def __init__(self, reason: str, *, limit: int = _LIMIT) -> None:
+        """Refuse with ``reason``; ``limit`` is the largest file that is read, in bytes."""
+        super().__init__(limit=limit)
+        self._reason = reason
+
+    def make_folder(self, path: Path) -> None:
+        """Refuse: a step begins with the folder that it writes to.
+
+        Raises:
+            StoreError: Always.
+        """
+        del path  # It would only be named to be refused.
+        raise StoreError(self._reason)
+
+
+def disk_of(settings: Settings, closed: str = "") -> Disk:
+    """Return the system calls on the files of a scope; ``closed`` is why it may not be written."""
+    if closed:
+        return ClosedDisk(closed, limit=settings.max_file_bytes)
+    return Disk(durable=settings.durability == "full", limit=settings.max_file_bytes)
 
 
 def megabytes(size: int, limit: int) -> tuple[str, str]:

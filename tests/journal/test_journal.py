@@ -21,11 +21,10 @@ from engramdown.errors import (
     LockTimeoutError,
     StoreError,
 )
-from engramdown.hippocampus.store import ClosedDisk
 from engramdown.journal.journal import Journal, Recent, recent_of
 from engramdown.journal.page import LONGEST, parse
 from engramdown.storage import exchange
-from engramdown.storage.disk import Disk
+from engramdown.storage.disk import ClosedDisk, Disk
 from engramdown.storage.locks import take, unlock
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
