@@ -95,6 +95,7 @@ def test_what_one_process_learns_the_next_one_knows(terminal: Terminal) -> None:
 
 
 # The two ask alike, and the other one takes long to start.
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [str(ROOT / "examples" / PROGRAMS[1])])
 def test_ctrl_c_ends_it_in_order(terminal: Terminal) -> None:
     with wired(says("Hello.")) as wire:

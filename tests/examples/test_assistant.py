@@ -37,6 +37,7 @@ def start(server: Wire, env: dict[str, str]) -> Terminal:
     return Terminal(program, {**env, **more})
 
 
+@pytest.mark.slow
 def test_it_reads_remembers_asks_and_stops(project: Path, child_env: dict[str, str]) -> None:
     assert project.is_dir()
     script = (

@@ -55,6 +55,7 @@ def here(project: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
     return Here(project, monkeypatch)
 
 
+@pytest.mark.slow
 def test_a_model_keeps_its_memory_in_files(project: Path, child_env: dict[str, str]) -> None:
     answers = (
         calls({"command": "view", "path": "/memories"}),
@@ -112,6 +113,7 @@ def test_without_a_key_one_is_told(here: Here, capsys: pytest.CaptureFixture[str
     assert "mode" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_chat(project: Path, child_env: dict[str, str]) -> None:
     with subprocess.Popen(
         [sys.executable, "-u", str(ROOT / "examples" / "anthropic_memory.py")],
@@ -132,6 +134,7 @@ def test_ctrl_c_ends_the_chat(project: Path, child_env: dict[str, str]) -> None:
         assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_graph_remembers_from_run_to_run(
     here: Here, child_env: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
