@@ -1,8 +1,8 @@
 """How two statements stand to each other: the newer replaces, contradicts or repeats the older one.
 
 Or they go together, as most do. A linear model over what the two share, what only one of them says
-and of what sort that is, which words govern it, and whether both answer a question. Its weights are
-learned by ``python -m benchmarks.judge`` from pairs under ``tests/corpora``; pure Python, no
+and of what sort that is, the small words that tell, and whether both answer a question. Its weights
+are learned by ``python -m benchmarks.judge`` from pairs under ``tests/corpora``; pure Python, no
 network. Any strings may be passed; of a long one the beginning is read.
 """
 
@@ -20,7 +20,7 @@ from zlib import crc32
 
 from engramdown import lazy
 from engramdown.language.terms import stem
-from engramdown.language.words import NEGATIONS, NUMBERS, OPPOSITES, STOP_WORDS, word_set
+from engramdown.language.words import NEGATIONS, NUMBERS, STOP_WORDS, word_set
 
 # How two statements may stand to each other, in the order of the weights.
 RELATIONS: Final = ("replaces", "contradicts", "together", "same")
@@ -80,7 +80,6 @@ _HOW_MUCH: Final = word_set(
     "many much long big large often far high fast heavy cold hot limit number size budget price"
     " cost costs"
 )
-_ENDS_DENIAL: Final = word_set("but because if when so and")
 _DENIES: Final = NEGATIONS | word_set("without instead rather")
 
 # How alike two words are: of one meaning, of one kind, or one the kind of the other.
@@ -265,7 +264,6 @@ class _Word(NamedTuple):
     concept: str
     sort: str
     is_content: bool
-    is_denied: bool
     before: str
     at: int
 
@@ -291,24 +289,19 @@ class _Said(NamedTuple):
 @lru_cache(8192)
 def _read(text: str) -> _Said:
     words: list[_Word] = []
-    is_denied = any_denied = False
-    is_first, before = True, ""
+    is_denied, is_first, before = False, True, ""
     for raw in _TOKEN.findall(text[:_LONGEST].replace("\u2019", "'"))[:_MOST_WORDS]:
         if not raw[0].isalnum():
-            is_denied = is_denied and raw in "$£€&="
             is_first = is_first or raw in ".!?"
             before = raw
             continue
         word = raw.rstrip(_EDGE).removesuffix("'s") or raw
         low = word.casefold()
         denies = low in _DENIES or low.endswith("n't")
-        any_denied = any_denied or denies
-        is_denied = (is_denied or denies) and low not in _ENDS_DENIAL
+        is_denied = is_denied or denies
         concept, sort = _meaning_of(word, low, is_first=is_first)
         is_content = sort in _NUMBERS or not (low in STOP_WORDS or denies)
-        words.append(
-            _Word(low, concept, sort, is_content, is_denied and not denies, before, len(words))
-        )
+        words.append(_Word(low, concept, sort, is_content, before, len(words)))
         before, is_first = low, False
     content = [word for word in words if word.is_content]
     sorts: dict[str, set[str]] = {}
@@ -317,7 +310,7 @@ def _read(text: str) -> _Said:
     lows = {word.low for word in words}
     cues = {cue for cue, table in _CUES.items() if not table.isdisjoint(lows)}
     concepts = {word.concept for word in content}
-    return _Said(words, content, lows, concepts, sorts, any_denied, cues)
+    return _Said(words, content, lows, concepts, sorts, is_denied, cues)
 
 
 def _meaning_of(word: str, low: str, *, is_first: bool) -> tuple[str, str]:
@@ -352,7 +345,7 @@ class _Pair:
         both: The concepts of both.
         strong: Those that are not said of anything.
         only: The words of each that stand for nothing in the other.
-        known: The concepts of each that stand for something in the other.
+        soft: How many words of one mean what another word of the other does.
         outline: Whether values differ, something has changed, and all but values is said again.
     """
 
@@ -363,15 +356,12 @@ class _Pair:
         self.strong = self.both - _light()[1]
         mine = [word for word in older.content if word.concept not in self.both]
         theirs = [word for word in newer.content if word.concept not in self.both]
-        self.known = (set(self.both), set(self.both))
         self.soft = 0
         for one in tuple(mine):
             other = next((it for it in theirs if _alike(one.low, it.low) == _SAME), None)
             if other is not None:
                 mine.remove(one)
                 theirs.remove(other)
-                self.known[0].add(one.concept)
-                self.known[1].add(other.concept)
                 self.soft += 1
         self.only = (mine, theirs)
         self.outline = ""
@@ -379,10 +369,8 @@ class _Pair:
     def features(self) -> Iterator[str]:
         """Yield what tells how the two stand to each other."""
         yield from self.shares()
-        yield from self.places()
         yield from self.values()
         yield from self.amounts()
-        yield from self.signs()
         yield from self.cues()
         yield from self.modifiers()
         yield from self.frames()
@@ -408,23 +396,6 @@ class _Pair:
         yield f"not{denied}"
         yield f"not{denied}strong{min(strong, 2)}"
         yield f"not{denied}cov{_level(least, 0.34, 0.67)}"
-
-    def places(self) -> Iterator[str]:
-        """Yield where in each of them stands what they share."""
-        ends = []
-        sides = zip((self.older, self.newer), self.known, "ab", strict=True)
-        for said, known, name in sides:
-            content = [word.concept in known for word in said.content] or [False]
-            ends.append(f"{content[0]:d}{content[-1]:d}")
-            half = (len(content) + 1) // 2
-            parts = (content[:half], content[half:] or [False])
-            first, last = (_level(sum(part) / len(part), 0, 0.49, 0.99) for part in parts)
-            yield f"halves{name}{first}{last}"
-            yield f"first{name}{content[0]:d}"
-            yield f"last{name}{content[-1]:d}"
-        yield f"ends{'-'.join(ends)}"
-        firsts = [said.content[0].concept for said in (self.older, self.newer) if said.content]
-        yield f"begin{len(set(firsts)):d}"
 
     def values(self) -> Iterator[str]:
         """Yield which sorts of values differ, and what stands only on one side."""
@@ -474,25 +445,6 @@ class _Pair:
             for said, each in sides
         ):
             yield "part of a name"
-
-    def signs(self) -> Iterator[str]:
-        """Yield whether what differs is of a kind or opposite, and what one denies."""
-        siblings = kinds = opposite = 0
-        for one in self.only[0]:
-            for other in self.only[1]:
-                alike = _alike(one.low, other.low)
-                siblings += alike == _SIBLINGS
-                kinds += alike == _KIND
-                opposite += frozenset((one.low, other.low)) in OPPOSITES
-        yield from (f"siblings{min(siblings, 2)}", f"kinds{min(kinds, 2)}")
-        yield f"opposite{min(opposite, 1)}"
-        yield f"siblings{min(siblings, 1)}strong{min(len(self.strong), 2)}"
-        mine, theirs = (
-            {word.concept for word in each.content if word.is_denied}
-            for each in (self.older, self.newer)
-        )
-        here, there = mine & (self.newer.concepts - theirs), theirs & (self.older.concepts - mine)
-        yield f"denies{bool(here):d}{bool(there):d}{bool(mine & theirs):d}"
 
     def cues(self) -> Iterator[str]:
         """Yield the small words that tell, and how each of them begins."""
