@@ -29,6 +29,7 @@ from engramdown.consolidation.sentences import (
     Statement,
     hear,
     is_order,
+    may_last,
     named,
     person_in,
 )
@@ -216,7 +217,7 @@ class _Conversation:
 
     def _objects(self, heard: Heard, message: Message) -> bool:
         """Whether a sentence says otherwise than the assistant did, with a value of its own."""
-        if heard.mark == "?" or not message.answers or is_order(heard.words):
+        if not message.answers or self._is_reply(message) or not _may_be_corrected(heard):
             return False
         mine, theirs = values(heard.written, alone=True), values(message.answers, alone=True)
         new = [it for it in mine if not shared(content(it.text), content(message.answers))]
@@ -225,7 +226,12 @@ class _Conversation:
         both = shared(content(message.text), content(message.answers))
         is_other = any(it.sort == each.sort for it in new for each in theirs)
         is_denied = named("OBJECTION").search(small_letters(message.text)) is not None
-        return (is_other and bool(both or self.is_cued)) or (is_denied and bool(both))
+        is_meant = (is_other and bool(both or self.is_cued)) or (is_denied and bool(both))
+        return is_meant and may_last(heard.words)
+
+    def _is_reply(self, message: Message) -> bool:
+        """Whether a message answers a question: then it neither objects nor corrects."""
+        return message.answers.rstrip().endswith("?") and not self.is_cued
 
     def _goes_back(self, heard: Heard, message: Message, at: int) -> bool:
         """Take in a sentence that goes back to something before it, and say whether it does."""
@@ -235,9 +241,7 @@ class _Conversation:
             return False
         engrams = [_engram(it, message.pointer) for it in _stated(heard)]
         is_newer = any(supersedes(new, it.engram) for new in engrams for it in self.said)
-        # An answer to a question is no correction.
-        is_asked = message.answers.rstrip().endswith("?") and not self.is_cued
-        if not (is_newer or is_asked) and self._amend(heard, message, at):
+        if not (is_newer or self._is_reply(message)) and self._amend(heard, message, at):
             return True
         if over(heard.words) and self._withdraw(heard, at):
             self._go_on(heard, message, at)
@@ -291,6 +295,8 @@ class _Conversation:
         origin = message.pointer or said.engram.origin
         engram = replace(said.engram, text=mended.text, origin=origin)
         if not is_read:
+            if not may_last(small_letters(mended.text)):
+                return False
             self.unread.remove(said)
             self.said.append(_Said(engram, at))
             return True

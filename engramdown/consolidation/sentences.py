@@ -302,6 +302,7 @@ def _asked(clause: _Clause) -> _Clause:
 _FEW_MESSAGES: Final = 5
 _OF_FEW: Final = "of few"
 _OF_MANY: Final = "of many"
+_ALONE: Final = (_OF_FEW, "in 0", "at 0 last")
 # From how many sentences on a message is of another sort.
 _FEW_SENTENCES: Final = (2, 3, 5)
 
@@ -534,8 +535,8 @@ def _stated(clause: _Clause, language: str, *, is_swap: bool = False) -> Iterato
         chance = chances(plain, _signs(found, clause))
         if not found and not is_swap:
             found = _likely(plain, chance) if chance.nothing <= _ASKED else []
-        # What is only shown in it cannot be weighed.
-        if BLANK not in plain or not found or chance.nothing <= _LEARNED:
+        # What is only shown in it cannot be weighed finely.
+        if BLANK not in plain or not found or chance.nothing > _ASKED:
             found = _weighed(found, chance, clause)
     for at, (_, said) in enumerate(found):
         end = found[at + 1][0] if at + 1 < len(found) else len(words)
@@ -550,6 +551,8 @@ def _stated(clause: _Clause, language: str, *, is_swap: bool = False) -> Iterato
 _LEARNED: Final = 0.15
 _LEARNED_SURELY: Final = 0.1
 _ASKED: Final = 0.5
+# How likely what corrects or is corrected may be nothing, and yet wait.
+_HELD: Final = 0.85
 # The same of a sentence whose form says that it is to last: "always", "from now on".
 _SAID_SO: Final = 0.9
 # The same among many messages, where nothing is asked.
@@ -559,6 +562,13 @@ _LEARNED_OF_MANY: Final = 0.25
 def _is_weighed(clause: _Clause, language: str) -> bool:
     """Whether a clause is of the sort that the classifier knows."""
     return language == "english" and clause.mark != "?"
+
+
+def may_last(words: str) -> bool:
+    """Whether a sentence in small letters that fits no form may be worth knowing by itself."""
+    if language_of(words) != "english":
+        return True
+    return chances(words, _signs([], _Clause(words, words, "", _ALONE))).nothing <= _HELD
 
 
 def _signs(found: list[tuple[int, Said]], clause: _Clause) -> list[str]:
