@@ -25,6 +25,7 @@ from engramdown.consolidation.revisions import (
     withdrawn,
 )
 from engramdown.consolidation.sentences import (
+    LONGEST,
     Heard,
     Statement,
     hear,
@@ -150,7 +151,9 @@ def read_messages(messages: Iterable[tuple[str, ...]]) -> UserStatements:
 
 def _may_be_corrected(heard: Heard) -> bool:
     """Whether a sentence says something of something: a value alone does not."""
-    return not (heard.mark == "?" or is_order(heard.words)) and len(content(heard.words)) > 1
+    if heard.mark == "?" or is_order(heard.words) or len(heard.written) > LONGEST:
+        return False
+    return len(content(heard.words)) > 1
 
 
 class _Conversation:
@@ -261,7 +264,7 @@ class _Conversation:
                 return True
         is_over = bool(over(heard.words))
         is_handled = any(each.act == "takes back" for each in heard.statements)
-        if not is_handled and content(heard.words):
+        if not is_handled and content(heard.words) and len(heard.written) <= LONGEST:
             instead = _engram(_plain(heard.written), message.pointer)
             said = f"{self.asked} {heard.written}".strip() if is_over else heard.written
             self._take_back(TakenBack(said, "lesson", is_over, instead, message.answers), at)
@@ -288,7 +291,7 @@ class _Conversation:
                 text = said.engram.text
                 mended = amended(heard.written, text, is_cued=self.is_cued, before=before)
                 rank = (mended.shared if mended else 0, said in self.said, said.at < at)
-                found += [(rank, said, mended)] if mended else []
+                found += [(rank, said, mended)] if mended and len(mended.text) <= LONGEST else []
         if not found:
             return False
         (_, is_read, _), said, mended = max(reversed(found), key=lambda each: each[0])

@@ -548,9 +548,12 @@ class _Pair:
 
     def is_turned(self) -> bool:
         """Whether what comes first in one comes later in the other."""
-        a, b = self.a, self.b
-        here, there = a.earlier & b.later, a.later & b.earlier
-        agrees = a.earlier & b.earlier or a.later & b.later
+        # What comes both earlier and later tells nothing.
+        (early, late), (earlier, later) = (
+            (it.earlier - it.later, it.later - it.earlier) for it in (self.a, self.b)
+        )
+        here, there = early & later, late & earlier
+        agrees = early & earlier or late & later
         return bool(here and there) or bool((here or there) and not agrees)
 
 
