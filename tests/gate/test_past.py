@@ -197,7 +197,7 @@ def test_what_git_brought_and_nobody_approved_was_never_there(project: Path) -> 
     lessons, soul = ".engramdown/memory/lessons.md", ".engramdown/memory/soul.md"
     with freeze_time("2026-03-01 10:00") as clock:
         ids = tell(project, "Retries are three")
-        own = (project / lessons).read_text()
+        own = (project / lessons).read_text(encoding="utf-8")
         desk.write(".gitignore", ".engramdown/history.jsonl\n")
         _commit(desk, "2026-03-01T11:00:00Z")
         clock.move_to("2026-03-02 10:00")
@@ -214,7 +214,7 @@ def test_what_git_brought_and_nobody_approved_was_never_there(project: Path) -> 
         assert len(said(opened(project, evil))) == 3
         home = project.parent / "home"
         home.mkdir(exist_ok=True)
-        (home / "config.toml").write_text('pulled = "review"\n')
+        (home / "config.toml").write_text('pulled = "review"\n', encoding="utf-8")
         for as_of in (evil, "HEAD", "2026-03-02"):
             cortex = opened(project, as_of)
             assert said(cortex) == ["Retries are three"]

@@ -153,7 +153,7 @@ def test_a_python_without_what_is_needed_says_so(
     else:
         monkeypatch.setattr(memories, "_TABLE", "CREATE VIRTUAL TABLE memory USING fts4711(said)")
         tables = tmp_path / "index.sql"
-        tables.write_text("CREATE VIRTUAL TABLE words USING fts4711(text);")
+        tables.write_text("CREATE VIRTUAL TABLE words USING fts4711(text);", encoding="utf-8")
         monkeypatch.setattr(index, "_TABLES", tables)
     with pytest.raises(StoreError, match="no SQLite with FTS5"):
         MemoryIndex([entry("a")])
