@@ -190,9 +190,9 @@ def granted(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     waits: list[float] = []
     wait_for = locks.wait_for
 
-    def noted(attempt: Callable[[], bool], limit: float) -> bool:
+    def noted(attempt: Callable[[], bool], limit: float, *pause: float) -> bool:
         may = locks.left(limit)
-        taken = wait_for(attempt, limit)
+        taken = wait_for(attempt, limit, *pause)
         if not taken:
             waits.append(may)
         return taken
