@@ -11,6 +11,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Generator, Iterator
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -70,6 +71,9 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 freezegun.configure(
     extend_ignore_list=["anthropic", "langchain_core", "langgraph", "langsmith", "openai"]
 )
+
+# Pydantic takes a clock that stands still, when it is first imported, for the type of all times.
+import_module("pydantic._internal._generate_schema")
 
 # Whether a module has new names, freezegun finds out from all of them, of thousands of modules, as
 # often as the clock stops; their number tells it as well, in half the time.
