@@ -268,7 +268,7 @@ def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
         _show_history(notebook)
         return
     seen = notebook.read()
-    text = _new_text(notebook, seen.text, options)
+    text = _text_for(notebook, seen.text, options)
     if text is None:
         at = f"  updated {_minute(seen.updated)} UTC" if seen.updated else ""
         title = line((notebook.session, "strong"), (at, "dim"))
@@ -277,11 +277,12 @@ def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
         if not seen.digest:
             raise RefusalError(_NO_NOTES)
     elif dry_run:
-        before, after = (f"{each}\n" if each else "" for each in (seen.text, text))
+        whole_text = text if options["append"] is None else f"{seen.text}\n{text}".strip("\n")
+        before, after = (f"{each}\n" if each else "" for each in (seen.text, whole_text))
         data = _notes_data(notebook, seen)
         commands.show_dry_run(notebook.path, before, after, data, name=notebook.path.name)
     else:
-        _show_changed(notebook, seen.text, _written(notebook, text, seen))
+        _show_changed(notebook, seen.text, _written(notebook, text, seen, options))
 
 
 def _open_notes(place: Place, session: str, chosen: str | None) -> WorkingNotes:
@@ -295,8 +296,8 @@ def _open_notes(place: Place, session: str, chosen: str | None) -> WorkingNotes:
     return WorkingNotes(root, access.open_transcripts(place, chosen).find(session), disk=disk)
 
 
-def _new_text(kept: WorkingNotes, before: str, chosen: dict[str, Any]) -> str | None:
-    """Return what the notes are to say, ``""`` to remove them; ``None`` to show them only."""
+def _text_for(kept: WorkingNotes, before: str, chosen: dict[str, Any]) -> str | None:
+    """Return the text to write, add or restore; ``""`` removes the notes, ``None`` shows them."""
     if chosen["delete"]:
         return ""
     if chosen["restore"] is not None:
@@ -309,21 +310,25 @@ def _new_text(kept: WorkingNotes, before: str, chosen: dict[str, Any]) -> str | 
     text = read_stdin() if given_text == "-" else given_text
     if not text.strip():
         raise click.UsageError(_NO_TEXT)
-    return text if chosen["append"] is None else f"{before}\n{text}".strip("\n")
+    return text
 
 
-def _written(kept: WorkingNotes, text: str, seen: Note) -> Note | None:
-    """Write notes, or remove them and return ``None``."""
-    if text:
-        try:
-            return kept.write(text, by="person", expected=seen.digest)
-        except EngramdownError as error:
-            if not commands.given()["edit"]:
-                raise
-            raise draft_kept(text, error) from error
-    if not kept.delete(by="person"):
-        raise RefusalError(_NO_NOTES)
-    return None
+def _written(kept: WorkingNotes, text: str, seen: Note, chosen: dict[str, Any]) -> Note | None:
+    """Change notes as an option says; ``None`` if they were removed."""
+    if chosen["delete"]:
+        if not kept.delete(by="person"):
+            raise RefusalError(_NO_NOTES)
+        return None
+    if chosen["restore"] is not None:
+        return kept.restore(chosen["restore"])
+    if chosen["append"] is not None:
+        return kept.append(text, by="person")
+    if not chosen["edit"]:
+        return kept.write(text, by="person")
+    try:
+        return kept.write(text, by="person", expected=seen.digest)
+    except EngramdownError as error:
+        raise draft_kept(text, error) from error
 
 
 def _show_history(kept: WorkingNotes) -> None:

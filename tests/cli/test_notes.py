@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.journal.working_notes import WorkingNotes
+from engramdown.journal.working_notes import Note, WorkingNotes
 from tests.cli.conftest import Runner
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -58,6 +58,24 @@ def test_what_is_replaced_can_be_brought_back(run: Runner, notes: WorkingNotes) 
     assert not notes.path.exists()
     assert run.ok("log", "notes", "--restore", "1", "--json").json["changed"] is True
     assert notes.read().text == "one"
+
+
+@pytest.mark.parametrize("option, after", [("--append", "one\ntheirs\nmine"), ("--write", "mine")])
+def test_what_somebody_writes_meanwhile_is_in_nobodys_way(
+    run: Runner, notes: WorkingNotes, monkeypatch: pytest.MonkeyPatch, option: str, after: str
+) -> None:
+    notes.write("one")
+    read = WorkingNotes.read
+
+    def read_before_others(self: WorkingNotes) -> Note:
+        note = read(self)
+        monkeypatch.setattr(WorkingNotes, "read", read)
+        notes.append("theirs")
+        return note
+
+    monkeypatch.setattr(WorkingNotes, "read", read_before_others)
+    run.ok("log", "notes", "talk", option, "mine")
+    assert notes.read().text == after
 
 
 def test_a_dry_run_shows_the_diff_and_writes_nothing(run: Runner, notes: WorkingNotes) -> None:

@@ -346,8 +346,13 @@ def _write_notes(episodes: EpisodicMemory, state: HookState) -> bool:
                 for at, line in enumerate(lines)
                 if line.get("role") in _ROLES
             ]
-            with suppress(ValueError):  # Somebody changed a note.
+            try:
                 episodes.ingest(batch, state.session)
+            except ValueError:
+                # Somebody changed a note: the others are recorded one by one.
+                for each in batch:
+                    with suppress(ValueError):
+                        episodes.ingest([each], state.session)
             state.drop(name for name, _ in notes)
     return _last(episodes, state.session) >= 0
 

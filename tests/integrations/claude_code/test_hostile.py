@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -400,7 +400,10 @@ def test_a_line_that_a_killed_hook_wrote_is_not_written_again(agent: Agent) -> N
     assert agent.lines() == [("user", "once")]
 
 
-@pytest.mark.parametrize("data", [b"", b"nonsense", b"[7]", b'[{"role": 7}]', b'{"a": 1}'])
+NO_TIME: Final = b'[{"role": "user", "text": "x", "at": "one day"}]'
+
+
+@pytest.mark.parametrize("data", [b"", b"nonsense", b"[7]", b'[{"role": 7}]', b'{"a": 1}', NO_TIME])
 def test_a_damaged_note_stops_nothing(agent: Agent, data: bytes) -> None:
     agent.transcript = agent.transcript.with_name("nowhere.jsonl")
     agent.ok("UserPromptSubmit", prompt="whole")
