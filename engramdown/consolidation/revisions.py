@@ -180,7 +180,7 @@ def _amended(piece: str, old: str, swaps: Swaps, *, is_cued: bool) -> Amended | 
     given = {word for new, _ in swaps for word in content(new.text)}
     rest = [word for word in _rest(words) if word not in given]
     both = shared(rest, content(old))
-    # "Great" alone is no other name, and "Lisbon" neither.
+    # "Great" alone is no other name, nor is "Lisbon".
     is_odd = any(new.sort == "name" or new.sort != gone.sort for new, gone in swaps)
     is_bare = not rest and len(piece.split()) <= _BRIEF and not is_odd
     # What is asked for is no correction.

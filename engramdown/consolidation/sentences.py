@@ -535,7 +535,7 @@ def _stated(clause: _Clause, language: str, *, is_swap: bool = False) -> Iterato
         chance = chances(plain, _signs(found, clause))
         if not found and not is_swap:
             found = _likely(plain, chance) if chance.nothing <= _ASKED else []
-        # What is only shown in it cannot be weighed finely.
+        # What is quoted is blank to the classifier, so only a low score counts there.
         if BLANK not in plain or not found or chance.nothing > _ASKED:
             found = _weighed(found, chance, clause)
     for at, (_, said) in enumerate(found):

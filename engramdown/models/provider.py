@@ -457,7 +457,7 @@ def missing(name: str, error: ImportError) -> str:
 
 
 def is_address(url: str) -> bool:
-    """Whether an address is one of the web."""
+    """Whether a URL is an http or https address with a host."""
     try:
         parts = urlsplit(url)
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0

@@ -198,11 +198,12 @@ class _LockFile:
 
 @contextlib.contextmanager
 def _in_line(folder: Path, limit: float) -> Iterator[None]:
-    """Stand in line for a lock in ``folder``, where whoever let go of it is the last again.
+    """Wait in line for a lock in ``folder``; whoever has just released it joins at the end.
 
-    The first in line holds a lock of the folder itself. So a writer that is quick to return passes
-    by nobody, as it would on a busy machine: there, others look seldom. Who stands there for half
-    of the time goes on without, for the first may be asleep. Who does not wait stands in no line.
+    The first in line holds a lock on the folder itself, so a writer that comes straight back
+    overtakes nobody. Otherwise it does so on a busy machine, where those who wait rarely get to
+    look. Whoever has spent half the time in line goes on without, since the first may be suspended.
+    A caller that does not wait skips the line.
     """
     with contextlib.ExitStack() as stack:
         # Not every system opens or locks folders.
@@ -210,7 +211,7 @@ def _in_line(folder: Path, limit: float) -> Iterator[None]:
             if limit > 0:
                 first = _LockFile(os.open(folder, os.O_RDONLY))
                 stack.callback(first.release)
-                # Who has just come looks last.
+                # A newcomer looks later than those who are there already.
                 wait_for(partial(take, first.descriptor), limit / 2, 4 * _LONGEST_PAUSE)
         yield
 
