@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from engramdown.importers import Came, Report, Surveyed
 
 # Here by name, so that the help loads no importer; a test compares the two.
-SOURCES: Final = ("claude-code", "chatgpt", "claude", "openai", "openclaw", "anton", "engramdown")
+SOURCES: Final = ("claude-code", "chatgpt", "claude", "openai", "openclaw", "anton")
 IMPORT_WHAT: Final = "name what to import: files, folders or a .zip; or --purge-import SOURCE"
 EXPORT_WHAT: Final = "name the session to export, or --all"
 NEEDS_FOLDER: Final = "--all writes a file for each session: name a folder with -o FOLDER"
@@ -189,7 +189,7 @@ def _report_data(report: Report, *, dry: bool) -> dict[str, Any]:
     type=click.Choice(["md", "json"]),
     default="md",
     show_default=True,
-    help="A page to read, or everything for `engramdown import`.",
+    help="A page to read, or everything for a program.",
 )
 @click.option(
     "-o", "--output", "target", metavar="FILE", type=PATH, help="Write to FILE, or a folder."

@@ -2,7 +2,7 @@ r"""A session as markdown, for a person, and as JSON, for a program.
 
 What was said cannot look like a part of the page: it is in quotations and in fences that are
 longer than any run of backticks inside; a result is below the call that it answers. The JSON
-holds everything, so that :mod:`engramdown.importers.own` brings the session back.
+holds everything.
 """
 
 from __future__ import annotations

@@ -43,7 +43,6 @@ from engramdown.importers.records import (
     FILE,
     Conversation,
     Item,
-    Line,
     Message,
     Record,
     Skipped,
@@ -63,11 +62,9 @@ from engramdown.transcripts import (
     episode_id,
     lines,
     read_line,
-    redact_for_role,
     shorten_for_line,
     stamp,
 )
-from engramdown.transcripts import digest as text_digest
 
 # So many places of each reason are remembered.
 _PLACES: Final = 5
@@ -193,10 +190,9 @@ def sources() -> Mapping[str, Source]:
     from engramdown.importers.claude_code import CLAUDE_CODE
     from engramdown.importers.openai import OPENAI
     from engramdown.importers.openclaw import OPENCLAW
-    from engramdown.importers.own import OWN
 
     # Stricter formats come first.
-    in_order = (OWN, CLAUDE_CODE, CHATGPT, CLAUDE, ANTON, OPENCLAW, OPENAI)
+    in_order = (CLAUDE_CODE, CHATGPT, CLAUDE, ANTON, OPENCLAW, OPENAI)
     return {source.name: source for source in in_order}
 
 
@@ -212,7 +208,6 @@ def recognised(values: Iterable[Any]) -> Source | None:
 # ---- lines ----
 
 _BITS: Final = 30
-_FIELDS: Final = tuple(name for name in Episode._fields if name not in ("seq", "more"))
 _SAID: Final = ("name", "call", "ms", "error", "model", "turn")
 
 
@@ -245,24 +240,6 @@ def message_line(said: Message, at: datetime, settings: EpisodeSettings) -> NewL
     known |= {name: getattr(said, name) for name in _SAID}
     known |= {"cut": length, "payload": payload and payload[0], "meta": said.meta}
     return NewLine(known["id"], at, encode(known, {}), identity, payload=payload)
-
-
-def own_line(kept: Line, settings: EpisodeSettings) -> NewLine:
-    """Return the line of an episode of ours unchanged, except for secrets."""
-    episode, whole = kept.episode, kept.whole
-    if whole is not None and text_digest(whole) != episode.payload:
-        # Under a wrong digest it would pass for another text.
-        whole = None
-    payload = None if whole is None else (episode.payload, whole)
-    text = episode.text if whole is None else whole
-    if redact_for_role(episode.role, text, settings) != text:
-        text, length, payload = shorten_for_line(episode.role, text, settings)
-        name = payload[0] if payload else ""
-        episode = episode._replace(text=text, cut=length or episode.cut, payload=name)
-    values = {name: getattr(episode, name) for name in _FIELDS}
-    line, mark = encode(values, episode.more), f"{episode.seq} {episode.id}"
-    event = episode.event or ("event" if episode.role == "event" else "")
-    return NewLine(episode.id, episode.at, line, mark, event, payload)
 
 
 def event_line(
@@ -493,18 +470,13 @@ class _FileImport:
         if isinstance(item, Skipped):
             self._report.skip(item)
             return
-        writer, settings, reason = self._writers.get(item.key), self._importer.settings, ""
-        if isinstance(item, Line):
-            writer = writer or self._writer(source, item.key, self._importer.own_name(item))
-            new = own_line(item, settings)
-        else:
-            writer = writer or self._begin(source, item)
-            new = message_line(item, item.at or writer.last or self._found.changed, settings)
-            reason = _PURGED if item.copied and writer.copies_purged else ""
-            reason = _COPIED if new.id in writer.elsewhere else reason
-        reason = reason or (_PURGED if writer.purged else "")
-        if reason:
-            self._report.skip(Skipped(line, reason))
+        writer = self._writers.get(item.key) or self._begin(source, item)
+        at = item.at or writer.last or self._found.changed
+        new = message_line(item, at, self._importer.settings)
+        if new.id in writer.elsewhere:
+            self._report.skip(Skipped(line, _COPIED))
+        elif writer.purged or (item.copied and writer.copies_purged):
+            self._report.skip(Skipped(line, _PURGED))
         else:
             writer.add(new)
 
@@ -553,12 +525,10 @@ class _FileImport:
             if writer.purged or writer.is_copy:
                 del self._writers[key]
                 continue
-            if self._importer.ends and not conversation.as_it_was:
+            if self._importer.ends:
                 writer.end()
             writer.flush()
-            # A session of ours that was here before was not imported.
-            if not (conversation.as_it_was and writer.began):
-                self._written[writer.session] = writer.seq
+            self._written[writer.session] = writer.seq
             started = stamp(writer.first) if writer.first else ""
             title, fresh = conversation.title, not writer.began
             self._report.sessions.append(
@@ -591,7 +561,6 @@ class _FileImport:
 
 _NAME: Final = re.compile(r"(.+)-[0-9]{8}-([0-9a-f]{12})")
 _SHORT: Final = 12
-_LONGEST: Final = 100
 
 
 @dataclass(eq=False)
@@ -666,18 +635,6 @@ class Importer:
         place = "" if conversation.everywhere else origin
         short = digest(source, place, conversation.key)[:_SHORT]
         return self._names.setdefault((source, short), f"{source}-{at:%Y%m%d}-{short}")
-
-    def own_name(self, kept: Line) -> str:
-        """Return the id of the session of ours that begins with an episode.
-
-        It keeps its own id, unless another session here has that.
-        """
-        known = self.episodes(kept.key)
-        first = next(known, None) if known is not None else kept.episode
-        if first is not None and first.id == kept.episode.id:
-            return kept.key
-        short = digest(kept.key, kept.episode.id)[:_SHORT]
-        return f"{kept.key[: _LONGEST - _SHORT - 1]}-{short}"
 
     def episodes(self, session: str) -> Iterator[Episode] | None:
         """Return the episodes of a session, or ``None`` if it does not exist."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from engramdown.transcripts import Episode, as_text, join_surrogates
+from engramdown.transcripts import as_text, join_surrogates
 
 # Blocks of Anthropic's messages that hold thoughts of the model.
 THOUGHTS: Final = ("thinking", "redacted_thinking")
@@ -61,7 +61,6 @@ class Conversation:
         copies: The id in the source of the conversation whose lines it may begin with.
         meta: Other facts about it.
         whole: Whether all of it is in one record.
-        as_it_was: Whether it is a session of ours that returns under its own id, ``key``.
     """
 
     key: str = FILE
@@ -73,21 +72,6 @@ class Conversation:
     copies: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = False
-    as_it_was: bool = False
-
-
-class Line(NamedTuple):
-    """An unchanged episode of ours.
-
-    Attributes:
-        episode: The episode.
-        whole: Its whole text, if the export has it.
-        key: The conversation.
-    """
-
-    episode: Episode
-    whole: str | None
-    key: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +125,7 @@ class Skipped(NamedTuple):
     damaged: bool = False
 
 
-Item = Conversation | Message | Line | Skipped
+Item = Conversation | Message | Skipped
 Read = Callable[[Iterable[Record]], Iterator[Item]]
 # Returns the records of a file that were read before it grew.
 Earlier = Callable[[], Iterable[Record]]

@@ -18,12 +18,11 @@ from engramdown.importers.importer import (
     Importer,
     event_line,
     message_line,
-    own_line,
     recognised,
     sources,
 )
 from engramdown.importers.inputs import Elements, Input, Lines, Opened, is_one_value
-from engramdown.importers.records import Conversation, Message, Record, Skipped
+from engramdown.importers.records import Conversation, Record, Skipped
 from engramdown.recall.lines import BROKEN, Line, microseconds, read_lines
 from engramdown.recall.query import MOST_TERMS, Mode, nameless, read_query
 from engramdown.settings import EpisodeSettings
@@ -98,10 +97,7 @@ def importers(data: bytes) -> None:
                 event_line("start", item.at or _NOW, {"title": item.title}, item.meta)
                 continue
             assert item.key in known
-            if isinstance(item, Message):
-                line = message_line(item, item.at or _NOW, settings)
-            else:
-                line = own_line(item, settings)
+            line = message_line(item, item.at or _NOW, settings)
             again = read_line(b'{"seq":1,' + line.line)
             assert again is not None
             assert again.id == line.id

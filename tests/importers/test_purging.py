@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
@@ -14,7 +13,6 @@ import pytest
 
 from engramdown.episodes.forget import Traces
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.session_export import as_json
 from engramdown.errors import StoreError
 from engramdown.importers.importer import Importer, Purged, purge_import
 from engramdown.importers.inputs import find_inputs
@@ -22,8 +20,8 @@ from engramdown.recall.vectors import Vectors, digest_of
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import CACHE
-from engramdown.transcripts.episode import Episode, Pointer
-from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
+from engramdown.transcripts.episode import Pointer
+from engramdown.transcripts.payloads import digest
 from engramdown.transcripts.session_log import SessionLog
 from tests.importers.shop import Shop, claude_line, write_lines
 
@@ -44,15 +42,6 @@ def record(shop: Shop, session: str, *texts: str) -> EpisodicMemory:
     memory.end(session)
     memory.close()
     return memory
-
-
-def export(shop: Shop, session: str) -> Path:
-    payloads = Payloads(shop.folder / PAYLOADS, Disk(), durable=False)
-    episodes = EpisodicMemory(shop.folder.parent).session(session).episodes
-    exported = as_json(session, episodes, lambda episode: payloads.fetch(episode.payload))
-    path = shop.inbox / f"{session}.json"
-    path.write_text(json.dumps(exported, indent=2), "utf-8")
-    return path
 
 
 def test_a_purge_takes_its_source_and_nothing_else(shop: Shop) -> None:
@@ -240,79 +229,6 @@ def test_a_purge_that_stopped_is_finished_by_the_next(shop: Shop) -> None:
     assert not [name for name in shop.files() if not name.startswith((".git", "imports"))]
 
 
-def test_an_exported_session_comes_back_as_it_was(shop: Shop, tmp_path: Path) -> None:
-    record(shop, "native", LONG, "\ud800 alone", "\u2028")
-    other = Shop(tmp_path / "other")
-    path = export(shop, "native")
-    (brought,) = other.bring(path).sessions
-    assert (brought.session, brought.new, brought.fresh) == ("native", 3, True)
-    here = {name: data for name, data in shop.files().items() if not name.startswith("imports")}
-    there = {name: data for name, data in other.files().items() if not name.startswith("imports")}
-    assert here == there
-    assert other.bring(path).states() == {"unchanged": 1}
-    assert purge_import(other.folder, "engramdown").sessions == ("native",)
-    assert other.sessions() == {}
-
-
-def test_a_session_that_is_here_is_known_and_stays_when_its_export_is_purged(shop: Shop) -> None:
-    record(shop, "native", "a")
-    path = export(shop, "native")
-    assert [(each.new, each.known) for each in shop.bring(path).sessions] == [(0, 1)]
-    assert purge_import(shop.folder, "engramdown").sessions == ()
-    assert list(shop.sessions()) == ["native"]
-
-
-def test_another_session_of_the_same_id_gets_a_name_of_its_own(shop: Shop, tmp_path: Path) -> None:
-    record(shop, "native", "theirs")
-    path = export(shop, "native")
-    other = Shop(tmp_path / "other")
-    record(other, "native", "ours")
-    before = other.files()["native.jsonl"]
-    other.bring(path)
-    assert other.files()["native.jsonl"] == before
-    ((name, texts),) = [
-        (name, [episode.text for episode in episodes if not episode.event])
-        for name, episodes in other.sessions().items()
-        if name != "native"
-    ]
-    assert name.startswith("native-")
-    assert texts == ["theirs"]
-    files = other.files()
-    (other.folder / "imports" / "ledger.jsonl").unlink()
-    assert other.bring(path).new == 0
-    assert {n: d for n, d in other.files().items() if n in files and "imp" not in n} == {
-        n: d for n, d in files.items() if "imp" not in n
-    }
-
-
-def test_secrets_of_an_export_are_hidden_as_they_are_here(shop: Shop, tmp_path: Path) -> None:
-    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    memory = EpisodicMemory(shop.folder.parent, EpisodeSettings(redact="off"))
-    memory.log("native", "tool_result", f"{token} {LONG}", call="c")
-    memory.log("native", "tool_call", token, call="c")
-    memory.close()
-    other = Shop(tmp_path / "other")
-    other.bring(export(shop, "native"))
-    assert all(token.encode() not in data for data in other.files().values())
-    ((_, (_, found, short)),) = other.sessions().items()
-    kept = EpisodicMemory(other.folder.parent).whole(found)
-    assert kept == f"[redacted: GitHub token] {LONG}"
-    assert found.cut == len(kept)
-    assert (short.text, short.cut, short.payload) == ("[redacted: GitHub token]", None, "")
-
-
-def test_a_whole_text_that_is_not_the_one_of_its_name_is_not_kept(shop: Shop) -> None:
-    record(shop, "native", LONG)
-    path = export(shop, "native")
-    told = json.loads(path.read_text("utf-8"))
-    told["session"] = "forged"
-    told["payloads"] = dict.fromkeys(told["payloads"], "something else")
-    path.write_text(json.dumps(told), "utf-8")
-    before = {name: data for name, data in shop.files().items() if name.startswith(PAYLOADS)}
-    shop.bring(path)
-    assert {n: d for n, d in shop.files().items() if n.startswith(PAYLOADS)} == before
-
-
 def test_a_session_that_vanishes_while_it_grows_is_said(shop: Shop) -> None:
     path = write_lines(shop.inbox / "a.jsonl", [claude_line(1, "one")])
     (brought,) = shop.bring().sessions
@@ -327,25 +243,3 @@ def test_a_session_that_vanishes_while_it_grows_is_said(shop: Shop) -> None:
     importer = Importer(shop.folder, EpisodeSettings(), Vanishing())
     with pytest.raises(StoreError, match="import again"):
         importer.run(find_inputs([path]))
-
-
-def test_every_field_of_an_episode_comes_back(shop: Shop) -> None:
-    episode = Episode(
-        seq=0,
-        ts="2026-02-27T10:15:00.000000Z",
-        id="0123456789abcdef",
-        role="assistant",
-        text="x",
-        name="n",
-        ms=1.5,
-        error="e",
-        model="m",
-        turn=3,
-        recalled=("a#1",),
-        meta={"a": [1]},
-        more={"unknown": {"b": None}},
-    )
-    path = shop.inbox / "x.json"
-    path.write_text(json.dumps(as_json("x", [episode], lambda _: None)), "utf-8")
-    shop.bring(path)
-    assert shop.sessions() == {"x": (episode,)}

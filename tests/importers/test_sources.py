@@ -35,7 +35,6 @@ hostile = st.recursive(
 @every(
     "value, name",
     [
-        ({"engramdown": 1, "session": "x", "episodes": []}, "engramdown"),
         ({"type": "user", "sessionId": "s", "message": {"role": "user"}}, "claude-code"),
         ({"mapping": {}}, "chatgpt"),
         ({"chat_messages": []}, "claude"),

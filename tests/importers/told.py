@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from engramdown.importers.records import Conversation, Line, Message, Record, Skipped, Source
+from engramdown.importers.records import Conversation, Message, Record, Skipped, Source
 
 __all__ = ["Told", "read"]
 
@@ -13,11 +13,10 @@ __all__ = ["Told", "read"]
 class Told:
     """The items of a reader, apart."""
 
-    def __init__(self, items: Sequence[Conversation | Message | Line | Skipped]) -> None:
+    def __init__(self, items: Sequence[Conversation | Message | Skipped]) -> None:
         """Sort ``items``."""
         self.conversations = [item for item in items if isinstance(item, Conversation)]
         self.said = [item for item in items if isinstance(item, Message)]
-        self.kept = [item for item in items if isinstance(item, Line)]
         self.skipped = [item for item in items if isinstance(item, Skipped)]
 
     @property
