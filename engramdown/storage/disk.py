@@ -160,10 +160,10 @@ class Disk:
         Raises:
             StoreError: If a link leaves ``root``.
         """
-        for part in (path, *path.parents):
-            if part == root:
-                break
-            if part.is_symlink():
+        # Names rather than paths: this is asked before every file is read.
+        part, top = str(path), str(root)
+        while part != top and part != (above := os.path.dirname(part)):  # noqa: PTH120
+            if os.path.islink(part):  # noqa: PTH114
                 target = Path(os.path.realpath(path))
                 if not target.is_relative_to(os.path.realpath(root)):
                     raise StoreError(
@@ -171,6 +171,7 @@ class Disk:
                         f"put the file itself there, or choose another scope."
                     )
                 return target
+            part = above
         return path
 
     def check_writable(self, path: Path) -> None:

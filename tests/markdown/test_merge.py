@@ -34,6 +34,7 @@ def test_a_merge_with_one_side_takes_that_side(base: str, other: str) -> None:
 @example((A, A + A.replace("- a", "- copied"), "# T\n" + A))
 @example((A, A.replace("- a", "- ours"), A.replace("-->", "x:1 -->") + A))
 @example(("", "- a\nk: v\n", "---\n"))
+@example(("- a\n\xa0\n", "- a\n\xa0 <!-- x:1 -->\n", "- a\n"))
 def test_both_sides_are_kept(sides: tuple[str, str, str]) -> None:
     laws.merging_keeps_both_sides(*sides)
 
