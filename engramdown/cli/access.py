@@ -199,11 +199,6 @@ def home_of(place: Place) -> Path:
     return place.home.absolute() if place.home else global_home()
 
 
-def folders(cortex: Cortex) -> dict[str, Path]:
-    """Return the memory folder of each scope."""
-    return {store.scope: store.memory for store in cortex.scopes.stores}
-
-
 def meant(place: Place, scope: str | None) -> tuple[Scope, Path]:
     """Return the scope that is meant: by default the project, or else the global one.
 
@@ -515,12 +510,3 @@ def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _
     except AmbiguousIdError as error:
         more = [f"{key}  {one_line(text)}" for key, text, _ in latest if key in error.matches]
         raise RefusalError(views.ambiguous(prefix), more) from error
-
-
-def raw_text(cortex: Cortex, entry: Entry) -> str:
-    """Return the lines of a memory as they are in its file, or ``""`` if there is none."""
-    for store in cortex.scopes.stores:
-        if store.scope == entry.scope:
-            placed = store.files.document(entry.file).placed()
-            return next((each.block.raw for each in placed if each.line == entry.line), "")
-    return ""

@@ -16,13 +16,13 @@ from typing import Any, Final
 
 import click
 
-from engramdown import Cortex, MemoryContext, WorkingContext
+from engramdown import Cortex, MemoryContext, WorkingContext, serializers
 from engramdown.cli import commands, output, process, review
-from engramdown.cli.access import Transcripts, folders, open_cortex
-from engramdown.cli.layout import Line, line, pick, table
+from engramdown.cli.access import Transcripts, open_cortex
+from engramdown.cli.layout import Line, line, table
 from engramdown.cli.output import RefusalError, file_diff, read_stdin
 from engramdown.cli.process import Place
-from engramdown.cli.views import Folders, counted, entry_data, hit_lines
+from engramdown.cli.views import counted, hit_lines
 from engramdown.engram import Scope, fold
 from engramdown.errors import StoreError, UnfitFileError
 from engramdown.integrations import BLOCK_BUDGET, Change, page, read, write
@@ -114,7 +114,7 @@ def context(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: ob
             output.show(_explain_memory(made))
         else:
             # Only JSON has more than the text.
-            data = _memory_data(made, folders(cortex)) if as_json else {}
+            data = _memory_data(made, serializers.folders(cortex)) if as_json else {}
             _print(data, str(made), as_json=as_json)
 
 
@@ -125,15 +125,15 @@ def _print(data: dict[str, Any], text: str, *, as_json: bool) -> None:
         output.print_exact(text if text.endswith("\n") else f"{text}\n")
 
 
-def _memory_data(made: MemoryContext, where: Folders) -> dict[str, Any]:
+def _memory_data(made: MemoryContext, where: serializers.Folders) -> dict[str, Any]:
     return {
         "text": str(made),
         "tokens": estimate_tokens(made),
         "sections": [
             {
-                **pick(section, "name heading budget tokens"),
+                **serializers.pick(section, "name heading budget tokens"),
                 "shown": [entry.id for entry in section.shown],
-                "left_out": [entry_data(entry, where) for entry in section.left_out],
+                "left_out": [serializers.entry_data(entry, where) for entry in section.left_out],
                 "text": section.text,
             }
             for section in made.sections
@@ -287,12 +287,16 @@ def _show_prompt(cortex: Cortex, message: str, chosen: Mapping[str, Any]) -> Non
     prompt: Any = shapes[chosen["shape"] or "text"]()
     text = prompt if isinstance(prompt, str) else json.dumps(prompt, indent=2)
     data = {
-        **pick(made, "session budget tokens"),
+        **serializers.pick(made, "session budget tokens"),
         "prompt": prompt,
-        **pick(made, " ".join(_PARTS)),
-        "sections": [pick(each, "name heading tokens text") for each in made.sections],
+        **serializers.pick(made, " ".join(_PARTS)),
+        "sections": [serializers.pick(each, "name heading tokens text") for each in made.sections],
         "messages": [
-            {**pick(each, "source role tokens"), "whole": each.is_whole, "text": each.text}
+            {
+                **serializers.pick(each, "source role tokens"),
+                "whole": each.is_whole,
+                "text": each.text,
+            }
             for each in made.messages
         ],
         "tail": made.tail,

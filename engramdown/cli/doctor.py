@@ -19,12 +19,12 @@ from typing import Any, Final, NamedTuple
 import click
 from click.exceptions import Exit
 
-from engramdown import Cortex
+from engramdown import Cortex, serializers
 from engramdown import doctor as health
 from engramdown.cli import output, views
 from engramdown.cli.access import home_of, open_cortex, project_of, start_of
 from engramdown.cli.commands import changes, given, show
-from engramdown.cli.layout import Line, Part, cells, line, pick, table
+from engramdown.cli.layout import Line, Part, cells, line, table
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted
 from engramdown.clock import today
@@ -303,7 +303,7 @@ def _data(reports: Sequence[_Report], fixes: _Fixes) -> dict[str, Any]:
 
 
 def _finding_data(finding: health.Finding, path: Path) -> dict[str, Any]:
-    data = pick(finding, "file line code level message advice fixable")
+    data = serializers.pick(finding, "file line code level message advice fixable")
     return {**data, "path": str(path)}
 
 

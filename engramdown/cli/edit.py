@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
+from engramdown import serializers
 from engramdown.cli import commands, output, process, views
-from engramdown.cli.access import find_archived, find_entry, folders, open_cortex
-from engramdown.cli.layout import Line, diff, line, pick
+from engramdown.cli.access import find_archived, find_entry, open_cortex
+from engramdown.cli.layout import Line, diff, line
 from engramdown.cli.output import REFUSED, STORE_FAILED, edit_text, read_stdin
 from engramdown.cli.process import Place
-from engramdown.cli.views import beside, counted, entry_data
+from engramdown.cli.views import beside, counted
 from engramdown.clock import today
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Source
 from engramdown.gate import kind_of, reworded
@@ -111,7 +112,7 @@ def remember(place: Place, /, **_: object) -> None:
     lines = [line((sentence, _STYLES[receipt.action]), hang=2)] if written else []
     if written and (note := _how_read(text, engram)):
         lines.append(line((note, "dim"), hang=2))
-    commands.show_change(cortex, lines, views.receipt_data(receipt))
+    commands.show_change(cortex, lines, serializers.receipt_data(receipt))
     if not written:
         process.complain(sentence)
         raise Exit(STORE_FAILED if receipt.action == "failed" else REFUSED)
@@ -197,7 +198,8 @@ def edit(
         lines.append(line((f"It was written by hand, so {moved}", "dim"), hang=2))
     if not dry_run:
         lines += diff(f"{entry.text}\n", f"{updated.text}\n", updated.disk_file)
-    commands.show_change(cortex, lines, {"changed": True, **entry_data(updated, folders(cortex))})
+    data = {"changed": True, **serializers.entry_data(updated, serializers.folders(cortex))}
+    commands.show_change(cortex, lines, data)
 
 
 @click.command()
@@ -231,8 +233,8 @@ def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
         back = f"`engramdown undo` or `engramdown restore {entry.id}` brings it back"
         said = f"Forgot {entry.id}, which was in {entry.disk_file}; {back}"
         lines.append(line((said, "good"), hang=2))
-    where = folders(cortex)
-    commands.show_change(cortex, lines, {"forgotten": [entry_data(entry, where) for entry in gone]})
+    data = serializers.forgotten_data(gone, serializers.folders(cortex))
+    commands.show_change(cortex, lines, data)
 
 
 @click.command()
@@ -245,7 +247,8 @@ def restore(place: Place, /, *, entry_id: str, **_: object) -> None:
     commands.dry_run_if_asked(cortex)
     entry = cortex.restore(item.entry.id)
     lines = [line((f"Restored in {_address(entry)}", "good"), hang=2)]
-    commands.show_change(cortex, lines, entry_data(entry, folders(cortex)))
+    data = serializers.entry_data(entry, serializers.folders(cortex))
+    commands.show_change(cortex, lines, data)
 
 
 def _address(entry: Entry) -> str:
@@ -265,16 +268,7 @@ def _erase(place: Place, names: Sequence[str]) -> None:
             output.show([*_text_lines(cortex, done), *_erased_lines(done)])
         output.ask("Erase this for ever? Nothing brings it back")
         done = cortex.review.erase(ids, words=words, pieces=options["pieces"])
-    data = {
-        "dry_run": options["dry_run"],
-        "erased": done.changed,
-        "memories": [gone._asdict() for gone in done.memories],
-        **pick(done, "versions steps"),
-        "lines": [{"scope": scope, **held._asdict()} for scope, held in done.lines],
-        **pick(done, "files stays"),
-        "shared": [each._asdict() for each in done.shared],
-        **pick(done, "unreached left"),
-    }
+    data = serializers.erased_data(done, dry_run=options["dry_run"])
     commands.show(_erased_lines(done), data)
 
 

@@ -12,20 +12,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 from click.exceptions import Exit
 
-from engramdown import Hippocampus
+from engramdown import Hippocampus, serializers
 from engramdown.cli import commands, process, views
 from engramdown.cli.access import meant, open_cortex, settings_at
 from engramdown.cli.layout import Line, clock, line
 from engramdown.cli.output import REFUSED, RefusalError, file_diff
 from engramdown.cli.process import Place
-from engramdown.cli.views import beside, entry_data, step_data
+from engramdown.cli.views import beside
 from engramdown.errors import EntryNotFoundError, UndoRefusedError
-from engramdown.git import VERBS, Commit, State, compare, words
+from engramdown.git import VERBS, Commit, Sides, compare, words
 from engramdown.git import Change as GitChange
 from engramdown.git import Place as GitPlace
 from engramdown.hippocampus import ERRANDS, Change, Step, by_prefix
@@ -90,7 +90,7 @@ def history(
     ]
     items.sort(key=lambda item: item.step.at)
     shown = items[: -number - 1 : -1]
-    data = [step_data(item.step, item.store.scope) for item in shown]
+    data = [serializers.step_data(item.step, item.store.scope) for item in shown]
     commands.show(_history_lines(shown), data)
     if not shown and not cortex.scopes.unread():
         process.complain(f"no step changed {file}" if file else "nothing was changed so far")
@@ -238,11 +238,10 @@ def undo(place: Place, /, *, step_id: str, scope: str | None, dry_run: bool, **_
         if not dry_run:
             back = [Change(each.id, each.file, each.after, each.before) for each in step.changes]
             lines += _change_lines(back)
-    last, *others = (step_data(step, store.scope) for step, store in choice.kept)
-    over = [step_data(item.step, item.store.scope) for item in choice.passed]
-    commands.show_change(
-        cortex, lines, {"undone": last, "together_with": others, "passed_over": over}
+    undone, passed = (
+        [(step, store.scope) for step, store in kept] for kept in (choice.kept, choice.passed)
     )
+    commands.show_change(cortex, lines, serializers.undone_data(undone, passed))
 
 
 def _named(stores: Iterable[Hippocampus], step_id: str) -> _Choice:
@@ -317,15 +316,6 @@ def retired(item: Archived) -> str:
 # ---- the difference between commits ----
 
 
-class _Sides(NamedTuple):
-    """The two states that are compared, with their commits; ``None`` is now."""
-
-    before: State
-    after: State
-    old: Commit
-    new: Commit | None
-
-
 @click.command()
 @click.argument("rev", metavar="[REV]", default="HEAD")
 @commands.in_scope
@@ -336,17 +326,11 @@ def diff(place: Place, /, *, rev: str, scope: str | None, **_: object) -> None:
     Code 1 means that nothing changed.
     """
     there = place_in_git(place, scope)
-    sides = _sides(there, rev)
+    sides = there.sides(rev)
     changes = compare(sides.before, sides.after)
     totals = Counter(change.verb for change in changes)
     counts: dict[str, int] = {verb: totals[verb] for verb in VERBS if totals[verb]}
-    data = {
-        "scope": there.scope,
-        "from": sides.old._asdict(),
-        "to": sides.new._asdict() if sides.new else None,
-        "counts": counts,
-        "changes": [_change_data(change, there, _spelled(sides, change)) for change in changes],
-    }
+    data = serializers.differences_data(there, sides, changes)
     commands.show(_diff_lines(there, sides, changes, counts) if changes else (), data)
     if not changes:
         old = commit(sides.old)
@@ -367,35 +351,14 @@ def place_in_git(place: Place, scope: str | None) -> GitPlace:
     return GitPlace.of(root, own, settings.max_file_bytes)
 
 
-def _sides(there: GitPlace, rev: str) -> _Sides:
-    """Return the states that ``rev`` names, as git reads it."""
-    repository = there.repository
-    for joint in ("...", ".."):
-        first, mark, second = rev.partition(joint)
-        if mark:
-            start = first or "HEAD"
-            new = repository.commit(second or "HEAD")
-            start = repository.merge_base(start, new.id) if joint == "..." else start
-            old = repository.commit(start)
-            return _Sides(there.at(old), there.at(new), old, new)
-    old = repository.commit(rev)
-    return _Sides(there.at(old), there.now(), old, None)
-
-
-def _spelled(sides: _Sides, change: GitChange) -> str:
-    """Return how the file of a change is spelled now, or was before it went."""
-    file = change.file
-    return sides.after.spelled.get(file) or sides.before.spelled.get(file, file)
-
-
 def _diff_lines(
-    there: GitPlace, sides: _Sides, changes: Sequence[GitChange], counts: Mapping[str, int]
+    there: GitPlace, sides: Sides, changes: Sequence[GitChange], counts: Mapping[str, int]
 ) -> Iterator[Line]:
     now = commit(sides.new) if sides.new else "now"
     yield line((f"From {commit(sides.old)} to {now}", "dim"))
     for _, group in groupby(changes, key=lambda change: change.file):
         first, *others = group
-        file = _spelled(sides, first)
+        file = sides.spelled(first)
         yield line()
         yield line((file, "strong"), (f"  {views.SCOPE_NAMES[there.scope]}", "dim"))
         yield from (_sentence(change, file) for change in (first, *others))
@@ -457,19 +420,6 @@ def _notes(change: GitChange) -> list[str]:
         now = f"{record.replaced} replaces it" if record.replaced else ""
         found += filter(None, (record.reason, by, record.date, now))
     return found
-
-
-def _change_data(change: GitChange, there: GitPlace, file: str) -> dict[str, Any]:
-    return {
-        "verb": change.verb,
-        "id": change.id,
-        "file": file,
-        "path": str(there.root / "memory" / file),
-        "before": entry_data(change.before, {}) if change.before else None,
-        "after": entry_data(change.after, {}) if change.after else None,
-        "notes": [{"name": name, "before": old, "after": new} for name, old, new in change.notes],
-        **{name: getattr(change.record, name, "") for name in ("reason", "by", "replaced")},
-    }
 
 
 def commit(item: Commit) -> str:

@@ -9,24 +9,24 @@ import sys
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.exceptions import Exit
 
+from engramdown import serializers
 from engramdown.cli import access, commands, output, process, views
-from engramdown.cli.layout import Line, line, pick, whole
+from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.output import STORE_FAILED, RefusalError, draft_kept, edit_text, read_stdin
 from engramdown.cli.process import Place
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError
-from engramdown.journal import Note, WorkingNotes, preview
+from engramdown.journal import Note, WorkingNotes
 from engramdown.storage import disk_of
 from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
-    from engramdown.journal import Day, Match, NoteMatch, Section
+    from engramdown.journal import Day, Match, NoteMatch
 
 JOURNAL_HEAD: Final = "In the journal:"
 NOTES_HEAD: Final = "In the notes on sessions:"
@@ -99,7 +99,7 @@ def write(
         if not is_typed:
             raise
         raise draft_kept(text, error) from error
-    section = _section_data(result.day, result.path, result.section)
+    section = serializers.section_data(result.day, result.path, result.section)
     data = {"changed": not dry_run, **section, "hidden": [*result.hidden]}
     hidden = _hidden_lines(result.hidden)
     if dry_run:
@@ -123,9 +123,8 @@ def list_days(place: Place, /, *, limit: int, scope: Scope | None, **_: object) 
     days = access.one_journal(place, scope).days(limit)
     lines, data = [], []
     for day in days:
-        text = " ".join(section.text for section in day.sections)
-        beginning = preview(" ".join(text.split()))
-        data.append({**_day_data(day), "preview": beginning, "problem": day.problem})
+        data.append(serializers.listed_day_data(day))
+        beginning = data[-1]["preview"]
         themes = f"  {', '.join(day.page.themes)}" if day.page.themes else ""
         lines.append(line((day.date.isoformat(), "id"), _words(day), themes, hang=4))
         if day.problem or beginning:
@@ -154,8 +153,7 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, **_: object) -> 
     if page is None:
         when = day if ago is not None else f"on {day}"
         raise RefusalError(f"nothing was written {when}; `engramdown journal list` shows the days")
-    sections = [_section_data(page.date, page.path, section) for section in page.sections]
-    commands.show(_page_lines(page), {**_day_data(page), "sections": sections})
+    commands.show(_page_lines(page), serializers.day_page_data(page))
 
 
 @click.command("search", cls=commands.WordsCommand)
@@ -168,7 +166,7 @@ def search_journal(place: Place, /, *, words: tuple[str, ...], limit: int, **_: 
     journals = access.all_journals(place, commands.given()["scope"])
     matches = [match for each in journals for match in each.search(query, limit)]
     matches = sorted(matches, key=attrgetter("score"), reverse=True)[:limit]
-    commands.show(match_lines(matches), list(map(match_data, matches)))
+    commands.show(match_lines(matches), list(map(serializers.match_data, matches)))
     if not matches:
         raise RefusalError(f"nothing in the journal matches {query!r}; try other words")
 
@@ -214,35 +212,6 @@ def _words(day: Day) -> tuple[str, str]:
     return f"  {views.counted(day.page.words, 'word')}", "dim"
 
 
-def _day_data(day: Day) -> dict[str, Any]:
-    return {
-        **pick(day, "date path"),
-        **pick(day.page, "words themes"),
-        "locked": day.page.is_locked,
-    }
-
-
-def _section_data(day: date, path: Path, section: Section) -> dict[str, Any]:
-    """Return a section and its place as JSON shows it."""
-    return {
-        "date": day.isoformat(),
-        "path": str(path),
-        **pick(section, "line heading by at session themes text"),
-    }
-
-
-def match_data(match: Match) -> dict[str, Any]:
-    """Return a section that matches as JSON shows it."""
-    section = _section_data(match.date, match.path, match.section)
-    return {**section, "preview": match.piece, "score": match.score}
-
-
-def note_data(match: NoteMatch) -> dict[str, Any]:
-    """Return notes that match as JSON shows them."""
-    notes = {"session": match.session, "path": str(match.path), "updated": match.updated}
-    return {**notes, "preview": match.piece, "score": match.score}
-
-
 # ---- notes on a session ----
 
 
@@ -273,13 +242,13 @@ def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
         at = f"  updated {_minute(seen.updated)} UTC" if seen.updated else ""
         title = line((notebook.session, "strong"), (at, "dim"))
         lines = [title, whole((str(notebook.path), "where")), line(), line(seen.text)]
-        commands.show(lines if seen.digest else [], _notes_data(notebook, seen))
+        commands.show(lines if seen.digest else [], serializers.notes_data(notebook, seen))
         if not seen.digest:
             raise RefusalError(_NO_NOTES)
     elif dry_run:
         whole_text = text if options["append"] is None else f"{seen.text}\n{text}".strip("\n")
         before, after = (f"{each}\n" if each else "" for each in (seen.text, whole_text))
-        data = _notes_data(notebook, seen)
+        data = serializers.notes_data(notebook, seen)
         commands.show_dry_run(notebook.path, before, after, data, name=notebook.path.name)
     else:
         _show_changed(notebook, seen.text, _written(notebook, text, seen, options))
@@ -345,7 +314,7 @@ def _show_history(kept: WorkingNotes) -> None:
 
 def _show_changed(kept: WorkingNotes, before: str, note: Note | None) -> None:
     after = Note() if note is None else note
-    data = {"changed": after.text != before, **_notes_data(kept, after)}
+    data = {"changed": after.text != before, **serializers.notes_data(kept, after)}
     if note is not None and note.text == before and not commands.given()["as_json"]:
         output.note(views.UNCHANGED)
         return
@@ -353,7 +322,3 @@ def _show_changed(kept: WorkingNotes, before: str, note: Note | None) -> None:
     done = f"Removed {kept.path}; {again}" if note is None else f"Wrote {kept.path}"
     lines = [whole((done, "good")), *_hidden_lines(after.hidden)]
     commands.show(lines, {**data, "hidden": list(after.hidden)})
-
-
-def _notes_data(kept: WorkingNotes, note: Note) -> dict[str, Any]:
-    return {"session": kept.session, "path": str(kept.path), **pick(note, "text updated digest")}

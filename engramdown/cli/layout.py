@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from io import StringIO
 from itertools import pairwise, zip_longest
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from engramdown.language import on_screen, visible
 
@@ -280,12 +280,3 @@ def duration(seconds: float) -> str:
             rest = whole % size // part
             return f"{whole // size}{name} {rest}{smaller}" if rest else f"{whole // size}{name}"
     return f"{whole}s"
-
-
-def pick(item: object, names: str) -> dict[str, Any]:
-    """Return the attributes of an item with these names, as JSON shows them.
-
-    >>> pick(line("a"), "indent hang")
-    {'indent': 0, 'hang': 0}
-    """
-    return {name: getattr(item, name) for name in names.split()}

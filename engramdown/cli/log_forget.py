@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
+from engramdown import serializers
 from engramdown.cli import commands, log_show, output, views
 from engramdown.cli.access import Transcripts, home_of, open_cortex, open_transcripts, project_of
-from engramdown.cli.layout import Line, line, pick, whole
+from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.log_show import fact_lines
 from engramdown.cli.output import RefusalError, edit_file, edit_text
 from engramdown.cli.process import Place
@@ -174,7 +175,8 @@ def _run(place: Place, action: str, transcripts: Transcripts, targets: _Targets)
         done = _all(transcripts, action, targets, dry_run=False)
     root, both = transcripts.memory.folder.parent, list(zip(done, traces, strict=True))
     lines = (row for each, left in both for row in _lines(each, root, left))
-    commands.show(lines, {"dry_run": dry, "sessions": [_data(*each) for each in both]})
+    sessions = [serializers.withdrawn_data(each, *left) for each, left in both]
+    commands.show(lines, {"dry_run": dry, "sessions": sessions})
 
 
 def _traces(place: Place, transcripts: Transcripts, done: Forgotten) -> _Traces:
@@ -252,16 +254,6 @@ def _warnings(done: Forgotten, traces: _Traces) -> Iterator[str]:
         )
 
 
-def _data(done: Forgotten, traces: _Traces) -> dict[str, Any]:
-    return {
-        **pick(done, "action session seqs changed files card notes"),
-        "quoted": [str(pointer) for pointer in done.quoted],
-        "memories": [{**each._asdict(), "origin": str(each.origin)} for each in traces.learned],
-        **pick(traces, "journal remains"),
-        "running": done.running,
-    }
-
-
 # ---- the card ----
 
 
@@ -290,12 +282,7 @@ def card(
     if edit:
         _edit(transcripts, pages, name)
     shown, path = transcripts.memory.card(name), pages.path(name)
-    data = pick(
-        shown,
-        "session title one_liner paragraph kind tags detailed decisions participants tools files "
-        "models filled_by edited stale",
-    )
-    commands.show(_card_lines(shown, path), {**data, "tools": dict(shown.tools), "path": str(path)})
+    commands.show(_card_lines(shown, path), serializers.card_data(shown, path))
 
 
 def _edit(transcripts: Transcripts, pages: CardFiles, session: str) -> None:
@@ -315,7 +302,7 @@ def _edit(transcripts: Transcripts, pages: CardFiles, session: str) -> None:
 
 def _card_lines(shown: Card, path: Path) -> Iterator[Line]:
     tools = [f"{name} {count}" for name, count in shown.tools.items()]
-    values = {**pick(shown, _FACTS), "tools": tools}
+    values = {**serializers.pick(shown, _FACTS), "tools": tools}
     facts = [
         (_TITLES.get(name, name), value if isinstance(value, str) else ", ".join(value))
         for name, value in values.items()

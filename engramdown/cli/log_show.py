@@ -11,16 +11,16 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from engramdown import serializers
 from engramdown.cli import commands, output, process
 from engramdown.cli.access import Transcripts, no_sessions, open_transcripts, words_of
-from engramdown.cli.layout import Line, clock, duration, lasted, line, pick, shortened, table
+from engramdown.cli.layout import Line, clock, duration, lasted, line, shortened, table
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted
@@ -40,7 +40,6 @@ from engramdown.transcripts import (
     paired,
     read_line,
     sums,
-    write_line,
 )
 
 if TYPE_CHECKING:
@@ -57,8 +56,6 @@ _MOST_CHARACTERS: Final = 600
 _SECOND_MS: Final = 1_000
 _OPEN: Final = "open"
 _UNKNOWN: Final = "-"
-# Stands for the empty reason of a failure.
-_NO_REASON: Final = "(no reason given)"
 _LIST_HEAD: Final = ("session", "began", "lasted", "turns", "episodes", "end")
 _TOOLS_HEAD: Final = ("tool", "calls", "failed", "mean ms", "longest")
 # The words of this module, by what they are about and a code.
@@ -90,7 +87,10 @@ def list_sessions(place: Place, /, *, scope: str | None, number: int, **wanted: 
         and not (until and info.started > until)
     ]
     listed = [(info, transcripts.tally(info.id)) for info in infos[:number]]
-    commands.show(_list_lines(listed), [info_data(transcripts, *each) for each in listed])
+    data = [
+        serializers.session_data(*each, transcripts.sessions.path(each[0].id)) for each in listed
+    ]
+    commands.show(_list_lines(listed), data)
     if len(infos) > number:
         older = counted(len(infos) - number, "older session")
         output.note(f"{older} not shown; -n {len(infos)} shows all")
@@ -98,18 +98,6 @@ def list_sessions(place: Place, /, *, scope: str | None, number: int, **wanted: 
         if is_open or since or until:
             raise RefusalError("no session passes these filters; `engramdown log` shows the newest")
         raise RefusalError(no_sessions(transcripts.memory.folder))
-
-
-def info_data(transcripts: Transcripts, info: SessionInfo, tally: Tally) -> dict[str, Any]:
-    """Return a session as JSON shows it."""
-    return {
-        **pick(info, "id title started last ended reason"),
-        "open": not info.ended,
-        **pick(info, "parent parent_call source"),
-        **pick(tally, "turns episodes first"),
-        "bytes": info.size,
-        "path": str(transcripts.sessions.path(info.id)),
-    }
 
 
 def _list_lines(shown: Sequence[tuple[SessionInfo, Tally]]) -> Iterator[Line]:
@@ -162,11 +150,6 @@ def show(place: Place, /, *, pointer: str, whole: bool, scope: str | None, as_js
         _show_all(transcripts, session, whole=whole, as_json=as_json)
 
 
-def episode_data(session: str, episode: Episode) -> dict[str, Any]:
-    """Return an episode as JSON shows it: its line, and its place."""
-    return {"pointer": str(Pointer(session, episode.seq)), **json.loads(write_line(episode))}
-
-
 def _show_all(transcripts: Transcripts, session: str, *, whole: bool, as_json: bool) -> None:
     info = transcripts.sessions.info(session)
     if info is None:
@@ -176,11 +159,12 @@ def _show_all(transcripts: Transcripts, session: str, *, whole: bool, as_json: b
     read = transcripts.sessions.read(session)
     episodes = (_whole(transcripts, each) if whole else each for each in read.episodes)
     if as_json:
-        shown = [episode_data(session, each) for each in episodes]
-        facts = info_data(transcripts, info, transcripts.tally(session))
+        facts = serializers.session_data(
+            info, transcripts.tally(session), transcripts.sessions.path(session)
+        )
+        shown = [serializers.episode_data(session, each) for each in episodes]
         output.print_json({**facts, "malformed": len(read.malformed), "lines": shown})
         return
-
     gap = transcripts.memory.settings.gap_minutes
     head = _head_lines(info, transcripts.tally(session))
     output.show_paged(
@@ -230,9 +214,8 @@ def _show_one(transcripts: Transcripts, pointer: Pointer, *, whole: bool, as_jso
                 "keeps it"
             )
     if not whole or as_json:
-        commands.show(
-            _one_lines(pointer, episode), episode_data(pointer.session, episode), output.show_paged
-        )
+        data = serializers.episode_data(pointer.session, episode)
+        commands.show(_one_lines(pointer, episode), data, output.show_paged)
     elif process.is_terminal(sys.stdout):
         output.page(on_screen(episode.text).split("\n"))
     else:
@@ -282,7 +265,7 @@ def follow(place: Place, /, *, session: str, number: int, scope: str | None, as_
     while True:
         for episode in new:
             if as_json:
-                click.echo(json.dumps(episode_data(name, episode)))
+                click.echo(json.dumps(serializers.episode_data(name, episode)))
             elif episode.event != "start":
                 output.show(_followed_lines(name, talk, episode))
         process.flush()
@@ -518,7 +501,7 @@ def tools(
         calls = find_tool_calls(name, transcript.episodes)
         called = sums(calls)
         damage = damage_lines(len(transcript.malformed))
-    data = {"session": name, "tools": [*map(_sum_data, called)], "calls": [*map(_call_data, calls)]}
+    data = serializers.tools_data(name, called, calls)
     table_lines = chain(_tool_lines(called, everywhere=everywhere), damage)
     commands.show(table_lines, data, output.show_paged)
     if not called:
@@ -534,16 +517,6 @@ def _tool_lines(found: Sequence[ToolSum], *, everywhere: bool) -> Iterator[Line]
         rows.append((name, str(each.calls), str(each.failed), *times, *more))
     if found:
         yield from table(rows, ("strong",))
-
-
-def _sum_data(each: ToolSum) -> dict[str, Any]:
-    errors = {reason or _NO_REASON: times for reason, times in each.errors.items()}
-    return {**asdict(each), "errors": errors, "error_rate": each.error_rate}
-
-
-def _call_data(call: ToolCall) -> dict[str, Any]:
-    answer = None if call.answer is None else str(call.answer)
-    return {**asdict(call), "pointer": str(call.pointer), "answer": answer}
 
 
 def _rounded(value: float | None) -> str:

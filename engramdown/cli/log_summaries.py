@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 import click
 from click.exceptions import Exit
 
+from engramdown import serializers
 from engramdown.cli import commands, log_show, output, process
 from engramdown.cli.access import Transcripts, open_cortex, open_transcripts
-from engramdown.cli.layout import Line, clock, line, pick, table
+from engramdown.cli.layout import Line, clock, line, table
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted
@@ -34,14 +35,9 @@ from engramdown.conversation import (
     ends,
 )
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.transcripts import FOLDER, Gist, Pointer
+from engramdown.transcripts import FOLDER, Gist
 
 _HEAD: Final = ("summary", "form", "depth", "messages", "tokens", "lines", "how")
-# The facts of a summary that is not written yet.
-_PLANNED: Final = (
-    *("form", "depth", "messages", "source_tokens", "tokens", "first", "last"),
-    *("earliest", "latest"),
-)
 _WAYS: Final = {
     "normal": "",
     "aggressive": "asked twice",
@@ -91,13 +87,7 @@ def compact(
         output.note(f"{writer} writes the summaries; this may take a while")
     done = conversation.compact(mode, without_model=by_rules, tail=tail, dry_run=dry_run)
     known = {gist.id: gist for gist in (*conversation.gists, *done.gists)}
-    if dry_run:
-        planned = [_gist_data(gist, known) for gist in done.gists]
-        written = [{key: gist[key] for key in _PLANNED} for gist in planned]
-    else:
-        written = [_summary_data(conversation.track, gist) for gist in done.gists]
-    data = {"session": name, "dry_run": dry_run, "mode": done.mode, "gists": written}
-    data |= pick(done, "messages tokens_before tokens_after rounds lost reload_required reason")
+    data = serializers.compacted_data(conversation.track, done, known, dry_run=dry_run)
     commands.show(_compacted_lines(done, known, dry_run=dry_run), data)
     if done.lost:
         was = "1 summary was" if done.lost == 1 else f"{done.lost:,} summaries were"
@@ -129,19 +119,6 @@ def _compacted_lines(
 def _row_of(gist: Gist, known: Mapping[str, Gist]) -> tuple[str, ...]:
     numbers = map(str, (gist.depth, gist.messages, gist.tokens))
     return (gist.id, gist.form, *numbers, _span(*ends(known, gist.id)), _WAYS[gist.level])
-
-
-def _gist_data(gist: Gist, known: Mapping[str, Gist]) -> dict[str, Any]:
-    """Return a summary as JSON shows it."""
-    first, last = ends(known, gist.id)
-    return {**gist._asdict(), "sources": [*gist.runs], "first": first, "last": last}
-
-
-def _summary_data(track: Track, gist: Gist) -> dict[str, Any]:
-    """Return a summary that was written, and whether the conversation shows it."""
-    derived = track.fold.derived.get(gist.id, "")
-    data = _gist_data(gist, track.fold.gists)
-    return {**data, "derived": derived, "in_view": gist.id in track.fold}
 
 
 def _span(first: int, last: int) -> str:
@@ -206,7 +183,7 @@ def grep(
     # One more, to know whether there are more.
     hits = _lookup(transcripts, name)[1].grep(pattern, commands.given()["where"], limit + 1)
     shown = hits[:limit]
-    data = [{**hit._asdict(), "source": _name(name, hit.source)} for hit in shown]
+    data = [serializers.source_data(name, hit) for hit in shown]
     commands.show([_hit_line(name, hit) for hit in shown], data)
     if len(hits) > limit:
         output.note(f"there are more than {limit:,}; --limit shows more")
@@ -230,7 +207,7 @@ def describe(place: Place, /, *, gist: str, session: str, scope: str | None, **_
     """
     track, lineage = _lookup_with(open_transcripts(place, scope), session, gist)
     summary = lineage.describe(gist).gist
-    data = {"session": track.session, **_summary_data(track, summary)}
+    data = {"session": track.session, **serializers.gist_data(track, summary)}
     sources = [run if isinstance(run, str) else _span(*run) for run in summary.runs]
     facts = [
         ("summary", summary.id),
@@ -270,9 +247,7 @@ def expand(place: Place, /, *, gist: str, session: str, scope: str | None, **_: 
         if isinstance(error, EngramdownError):
             raise
         raise click.UsageError(str(error)) from error
-    items = [{**item._asdict(), "source": _name(name, item.source)} for item in expansion.items]
-    data = {"session": name, "id": expansion.gist, "items": items}
-    data |= pick(expansion, "tokens truncated cursor")
+    data = serializers.expansion_data(name, expansion)
     commands.show(_item_lines(name, expansion.items), data, output.show_paged)
     if expansion.truncated and not options["as_json"]:
         size = "" if options["tokens"] == EXPAND else f" --tokens {options['tokens']}"
@@ -280,11 +255,6 @@ def expand(place: Place, /, *, gist: str, session: str, scope: str | None, **_: 
             f"there is more: `engramdown log expand {expansion.gist} --session {name} --cursor "
             f"{expansion.cursor}{size}`"
         )
-
-
-def _name(session: str, source: int | str) -> str:
-    """Return the pointer of a message, or the id of a summary."""
-    return source if isinstance(source, str) else str(Pointer(session, source))
 
 
 def _item_lines(session: str, items: Iterable[Expanded]) -> Iterator[Line]:
@@ -307,5 +277,5 @@ def _heading(session: str, item: Expanded | Found) -> list[tuple[str, str]]:
     """Return the place and the time of a message or a summary, and who wrote it."""
     is_summary = isinstance(item.source, str)
     who = f"{item.role} summary" if is_summary else log_show.speaks(item.role, item.name)
-    where = (_name(session, item.source), "id" if is_summary else "where")
+    where = (serializers.source_name(session, item.source), "id" if is_summary else "where")
     return [where, (f"  {clock(item.ts)}  ", "dim"), (who, "strong")]

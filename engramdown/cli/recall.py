@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import commands, output, process, views
-from engramdown.cli.access import folders, home_of, open_cortex, project_of, tell_unread
+from engramdown import serializers
+from engramdown.cli import commands, output, process
+from engramdown.cli.access import home_of, open_cortex, project_of, tell_unread
 from engramdown.cli.layout import Line, line
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
@@ -89,7 +90,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
     for note in results.notes:
         output.note(note)
     if as_json:
-        output.print_json(_data(results, folders(cortex)))
+        output.print_json(_data(results, serializers.folders(cortex)))
     else:
         output.show(_lines(results))
     if not results:
@@ -128,22 +129,20 @@ def _lines(results: Found) -> list[Line]:
     return lines
 
 
-def _data(results: Found, where: views.Folders) -> dict[str, Any]:
+def _data(results: Found, where: serializers.Folders) -> dict[str, Any]:
     data: dict[str, Any] = {
         "memories": [
             {
-                **views.entry_data(entry, where),
+                **serializers.entry_data(entry, where),
                 **({"newer": results.newer[entry.id]} if entry.id in results.newer else {}),
             }
             for entry in results.memories
         ],
-        "episodes": [views.hit_data(hit) for hit in results.episodes],
+        "episodes": [serializers.hit_data(hit) for hit in results.episodes],
     }
     if results.journal or results.working:
-        from engramdown.cli import journal
-
         if results.journal:
-            data["journal"] = [journal.match_data(match) for match in results.journal]
+            data["journal"] = [serializers.match_data(match) for match in results.journal]
         if results.working:
-            data["notes"] = [journal.note_data(match) for match in results.working]
+            data["notes"] = [serializers.note_data(match) for match in results.working]
     return data

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import click
 from click.exceptions import Exit
 
-from engramdown import Cortex, Proposal, Receipt
+from engramdown import Cortex, Proposal, Receipt, serializers
 from engramdown.cli import commands, output, process, views
-from engramdown.cli.access import find_proposal, folders, open_cortex
+from engramdown.cli.access import find_proposal, open_cortex
 from engramdown.cli.layout import Line, line
 from engramdown.cli.output import STORE_FAILED, edit_text
 from engramdown.cli.process import Place
-from engramdown.cli.views import beside, place, proposal_data, receipt_data
+from engramdown.cli.views import beside, place
 from engramdown.errors import EngramdownError
 from engramdown.gate import Answer
 from engramdown.lazy import texts
@@ -90,12 +90,8 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **orders: Any) -> N
         output.show([line((done if walk.decided or left else _NOTHING, "dim"))])
         return
     waiting = cortex.pending()
-    where = folders(cortex)
-    data = {
-        "news": [arrival._asdict() for arrival in arrivals],
-        "receipts": [receipt_data(receipt) for receipt in receipts],
-        "pending": [proposal_data(proposal, where) for proposal in waiting],
-    }
+    where = serializers.folders(cortex)
+    data = serializers.review_data(arrivals, receipts, waiting, where)
     commands.show_change(cortex, [*lines, *_waiting_lines(waiting)], data)
     if any(receipt.action == "failed" for receipt in receipts):
         raise Exit(STORE_FAILED)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown import Cortex, Entry, Proposal
+from engramdown import Cortex, Entry, Proposal, serializers
 from engramdown.cli import commands, log_show, process, views
 from engramdown.cli import history as said
-from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text
-from engramdown.cli.layout import Line, clock, line, pick, whole
+from engramdown.cli.access import find_anywhere, open_cortex
+from engramdown.cli.layout import Line, clock, line, whole
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.clock import local
@@ -25,15 +25,12 @@ from engramdown.context import Page
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES, slug
 from engramdown.gate import Said, Taught, Why
 from engramdown.hippocampus import Archived, meant
-from engramdown.kinds import PENDING, PROFILE, SOUL
+from engramdown.kinds import PROFILE, SOUL
 from engramdown.language import visible
 from engramdown.lazy import texts
 from engramdown.markdown import is_address
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from engramdown.cli.access import Found
     from engramdown.engram import Engram
 
 _SHOWN: Final = 300
@@ -69,16 +66,16 @@ def list_command(place: Place, /, *, archived: bool, **filters: Any) -> None:  #
     """
     as_of, _ = filters.pop("as_of"), filters.pop("as_json")
     cortex = open_cortex(place, as_of=as_of)
-    now, where = cortex.scopes.day(), folders(cortex)
+    now, where = cortex.scopes.day(), serializers.folders(cortex)
     # One line each for what reads line by line, as grep does.
     folded = not process.is_terminal(sys.stdout)
     if archived:
         items = [item for item in cortex.scopes.archived() if passes(item.entry, now, filters)]
-        data = [views.archived_data(item, where) for item in items]
+        data = [serializers.archived_data(item, where) for item in items]
         commands.show(views.archived_lines(items, folded=folded), data)
     else:
         entries = [entry for entry in cortex.entries() if passes(entry, now, filters)]
-        data = [views.entry_data(entry, where) for entry in entries]
+        data = [serializers.entry_data(entry, where) for entry in entries]
         commands.show(views.grouped_lines(entries, folded=folded), data)
     # Files that could not be read are reported, with a code of their own.
     if not data and not cortex.scopes.unread():
@@ -139,11 +136,11 @@ def show(place: Place, /, *, entry_id: str, as_of: str, **_: object) -> None:
         return
     cortex = open_cortex(place, as_of=as_of)
     item, past = find_anywhere(cortex, entry_id), cortex.scopes.past
-    where = folders(cortex)
-    data, raw_line = _data(item, where), ""
+    where = serializers.folders(cortex)
+    data, raw_line = serializers.found_data(item, where), ""
     head, more = list[Line](), list[Line]()
     if isinstance(item, Entry):
-        data["raw"] = raw_line = raw_text(cortex, item)
+        data["raw"] = raw_line = cortex.scopes.raw_text(item)
         more = [line(), line((f"`engramdown why {item.id}` says where it comes from.", "dim"))]
     if past:
         commit = past.commit
@@ -152,16 +149,6 @@ def show(place: Place, /, *, entry_id: str, as_of: str, **_: object) -> None:
         head, more = [line((f"As it was {then}", "dim"), hang=2), line()], []
         data["commit"] = commit._asdict() if commit else None
     commands.show([*head, *views.full_lines(item, where, raw_line), *more], data)
-
-
-def _data(found: Found, where: Mapping[str, Path]) -> dict[str, Any]:
-    """Return the JSON of a memory, with its state: kept, pending or archived."""
-    if isinstance(found, Archived):
-        return {"state": "archived", **views.archived_data(found, where)}
-    if isinstance(found, Proposal):
-        return {"state": "pending", **views.proposal_data(found, where)}
-    state = "pending" if found.file == PENDING else "kept"
-    return {"state": state, **views.entry_data(found, where)}
 
 
 # ---- pages ----
@@ -183,7 +170,9 @@ def _show_page(cortex: Cortex, name: str) -> None:
         RefusalError: There is no such page.
     """
     page = _page(cortex, name)
-    commands.show(_page_lines(page) if page.is_there or page.also else (), _page_data(page))
+    commands.show(
+        _page_lines(page) if page.is_there or page.also else (), serializers.page_data(page)
+    )
     if not page.is_there and not page.also and not cortex.scopes.unread():
         raise RefusalError(_no_page(page))
 
@@ -222,17 +211,6 @@ def _page_lines(page: Page) -> Iterator[Line]:
         yield whole((f"not used: {file.path} ({why_not})", "warn"))
 
 
-def _page_data(page: Page) -> dict[str, Any]:
-    return {
-        "state": "page",
-        **pick(page, "name scope"),
-        "path": str(page.path or ""),
-        **pick(page, "is_there text"),
-        "also_used": page.also,
-        "not_used": [pick(file, "path why") for file in page.aside],
-    }
-
-
 # ---- where it comes from ----
 
 
@@ -249,7 +227,8 @@ def why(place: Place, /, *, entry_id: str, **_: object) -> None:
     cortex = open_cortex(place)
     item = find_anywhere(cortex, entry_id)
     known = cortex.why(item.entry.id if isinstance(item, Archived) else item.id)
-    commands.show(_why_lines(known), _why_data(known, folders(cortex)))
+    data = serializers.why_data(known, serializers.folders(cortex))
+    commands.show(_why_lines(known), data)
 
 
 def _why_lines(known: Why) -> Iterator[Line]:
@@ -336,45 +315,3 @@ def _said_lines(session: str, each: Said, *, marked: bool) -> Iterator[Line]:
         text = views.one_line(episode.text)
         more = "…" if len(text) > _SHOWN else ""
         yield line((f"{text[:_SHOWN]}{more}", "dim"), indent=4)
-
-
-def _why_data(known: Why, where: Mapping[str, Path]) -> dict[str, Any]:
-    found, brought = known.found, known.brought
-    data = _data(found, where)
-    if isinstance(found, Entry):
-        data = {"state": "kept", "by_hand": is_address(found.id), **data}
-    step = known.first.step if known.first else None
-    receipt = {
-        "step": step.id if step else "",
-        **{name: getattr(step, name, "") for name in ("op", "by", "why", "at")},
-        "waited": known.waited,
-    }
-    return {
-        **data,
-        "receipt": receipt,
-        "taught": [
-            {
-                "pointer": str(taught.pointer),
-                **pick(taught, "problem source"),
-                "line": _said_data(taught.said) if taught.said else None,
-                "before": list(map(_said_data, taught.before)),
-                "after": list(map(_said_data, taught.after)),
-            }
-            for taught in known.taught
-        ],
-        "shown": known.shown._asdict(),
-        "recalled": known.recalled._asdict(),
-        "cites": [{"place": cited, "state": state} for cited, state in known.cites],
-        "stands": views.entry_data(known.stands, where) if known.stands else None,
-        "made_of": [views.archived_data(item, where) for item in known.made_of],
-        "commit": brought.commit._asdict() if brought.commit else None,
-        "no_commit": brought.problem,
-        "shallow": brought.shallow,
-        "steps": [views.step_data(step, scope) for step, scope in known.steps],
-    }
-
-
-def _said_data(each: Said) -> dict[str, Any]:
-    episode = each.episode
-    more = {**pick(episode, "role name text cut"), "hidden": each.hidden}
-    return {"seq": episode.seq, "time": episode.ts, **more}

@@ -13,10 +13,11 @@ from typing import Any, Final
 import click
 from click.exceptions import Exit
 
+from engramdown import serializers
 from engramdown import skills as library
 from engramdown.cli import commands, output, views
 from engramdown.cli.access import meant, opened
-from engramdown.cli.layout import Line, diff, line, pick, whole
+from engramdown.cli.layout import Line, diff, line, whole
 from engramdown.cli.output import (
     REFUSED,
     STORE_FAILED,
@@ -155,7 +156,7 @@ def _refuse_unread(skills: library.Skills) -> None:
 def skill_data(skill: library.Skill) -> dict[str, Any]:
     """Return the JSON of a skill."""
     return {
-        **pick(skill, "label scope path"),
+        **serializers.pick(skill, "label scope path"),
         "name": skill.page.text("name"),
         "description": skill.description,
         "findings": [
@@ -419,9 +420,9 @@ def _import_data(fate: library.Fate) -> dict[str, Any]:
     each = fate.incoming
     return {
         "label": each.label,
-        **pick(fate, "action reason"),
+        **serializers.pick(fate, "action reason"),
         "source": each.source,
-        **pick(fate, "path kept"),
+        **serializers.pick(fate, "path kept"),
         "description": each.page.text("description"),
         "files": [
             {"name": name, "size": len(each.files[name].data), "runs": each.files[name].runs}

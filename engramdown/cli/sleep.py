@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
+from engramdown import serializers
 from engramdown.cli import output, process, views
 from engramdown.cli.access import open_cortex, open_quietly
 from engramdown.cli.commands import given, pass_place, scoped, show
-from engramdown.cli.layout import Line, line, pick
+from engramdown.cli.layout import Line, line
 from engramdown.cli.output import DONE, REFUSED, STOPPED, STORE_FAILED, RefusalError, bar
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted
@@ -185,12 +186,12 @@ def _cost_lines(summary: SleepSummary | WorkSummary) -> Iterator[Line]:
 
 def _sleep_data(summary: SleepSummary) -> dict[str, Any]:
     return {
-        **pick(summary, "dry_run stopped skipped model"),
+        **serializers.pick(summary, "dry_run stopped skipped model"),
         "spent": summary.spent._asdict(),
-        **pick(summary, "running not_ours busy failed"),
+        **serializers.pick(summary, "running not_ours busy failed"),
         "jobs": [
             {
-                **pick(report, "scope job steps left skipped problems refused"),
+                **serializers.pick(report, "scope job steps left skipped problems refused"),
                 "receipts": [
                     *map(_receipt_data, report.receipts),
                     *map(_compacted_data, report.compacted),
@@ -203,13 +204,17 @@ def _sleep_data(summary: SleepSummary) -> dict[str, Any]:
 
 def _receipt_data(receipt: Receipt) -> dict[str, str]:
     engram = receipt.engram
-    return {**pick(receipt, "action reason id"), "text": engram.text, "from": engram.origin}
+    return {
+        **serializers.pick(receipt, "action reason id"),
+        "text": engram.text,
+        "from": engram.origin,
+    }
 
 
 def _compacted_data(receipt: CompactionReceipt) -> dict[str, Any]:
     operation = receipt.operation
     name, ids = (operation.name, [*operation.ids]) if operation is not None else ("", [])
-    return {**pick(receipt, "action reason id"), "operation": name, "ids": ids}
+    return {**serializers.pick(receipt, "action reason id"), "operation": name, "ids": ids}
 
 
 # ---- the worker ----
@@ -379,12 +384,12 @@ def _deed_lines(deed: Deed) -> Iterator[Line]:
 
 def _round_data(summary: WorkSummary) -> dict[str, Any]:
     return {
-        **pick(summary, "dry_run stopped model"),
+        **serializers.pick(summary, "dry_run stopped model"),
         "spent": summary.spent._asdict(),
-        **pick(summary, "busy failed waits left given_up not_ours refused"),
+        **serializers.pick(summary, "busy failed waits left given_up not_ours refused"),
         "done": [
             {
-                **pick(deed, "what session outcome text messages"),
+                **serializers.pick(deed, "what session outcome text messages"),
                 "receipts": [_receipt_data(each) for each in deed.receipts],
             }
             for deed in summary.deeds
@@ -469,7 +474,7 @@ def compact(
         "scopes": [_scope_data(each) for each in prepared],
         "receipts": [
             {
-                **pick(each, "scope action reason id"),
+                **serializers.pick(each, "scope action reason id"),
                 "operation": _operation_data(each.operation) if each.operation else None,
             }
             for each in receipts
@@ -572,7 +577,7 @@ def _scope_data(each: Prepared) -> dict[str, Any]:
         "propose": [{**_operation_data(it.operation), "why": it.why} for it in each.propose],
         "refused": [{**_operation_data(it.operation), "why": it.why} for it in each.refused],
         "contradictions": [
-            [pick(entry, "id text line") | {"file": entry.disk_file} for entry in pair]
+            [serializers.pick(entry, "id text line") | {"file": entry.disk_file} for entry in pair]
             for pair in each.contradictions
         ],
     }

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
+from engramdown import serializers
 from engramdown.cli import output, process, views
 from engramdown.cli.access import open_all, open_cortex, open_transcripts, project_of, start_of
 from engramdown.cli.commands import (
@@ -29,7 +30,7 @@ from engramdown.cli.commands import (
     show,
     shows,
 )
-from engramdown.cli.layout import Line, line, pick, table
+from engramdown.cli.layout import Line, line, table
 from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
 from engramdown.cli.views import DRY_RUN, counted
@@ -168,16 +169,16 @@ def _report_data(report: Report, *, dry: bool) -> dict[str, Any]:
     each_session = "session title started fresh new known"
     files = [
         {
-            **pick(file, "path source state error unfinished"),
-            "sessions": [pick(each, each_session) for each in file.sessions],
+            **serializers.pick(file, "path source state error unfinished"),
+            "sessions": [serializers.pick(each, each_session) for each in file.sessions],
             "skipped": [
-                {"reason": reason, **pick(found, "count damaged lines")}
+                {"reason": reason, **serializers.pick(found, "count damaged lines")}
                 for reason, found in file.skipped.items()
             ],
         }
         for file in report.files
     ]
-    return {"dry_run": dry, **pick(report, "new known"), "files": files}
+    return {"dry_run": dry, **serializers.pick(report, "new known"), "files": files}
 
 
 @click.command()
@@ -478,17 +479,17 @@ def _data(
                 "layout": found.layout or "",
                 "problem": found.problem,
                 "new": len(found.new),
-                **pick(found, "known waiting"),
-                "passed": [pick(each, "line reason") for each in found.passed],
+                **serializers.pick(found, "known waiting"),
+                "passed": [serializers.pick(each, "line reason") for each in found.passed],
             }
             for found in surveyed
         ],
         "memories": [
             {
-                **views.receipt_data(each.receipt),
+                **serializers.receipt_data(each.receipt),
                 "from": each.path,
                 "from_line": each.brought.line,
-                **pick(each.receipt.engram, "topic confidence source basis"),
+                **serializers.pick(each.receipt.engram, "topic confidence source basis"),
                 "ts": each.brought.engram.ts,
             }
             for each in came

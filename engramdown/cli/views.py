@@ -1,8 +1,7 @@
-"""How memories and other results look to a person and as JSON, and the words that commands share.
+"""How memories and other results look to a person, and the words that commands share.
 
-A list leaves out what is usual, so that the unusual is seen. Keys of JSON stay, new ones may be
-added, and texts are exact; docs/cli.md lists the shapes. This module is loaded at every start, so
-it imports nothing of memory itself.
+A list leaves out what is usual, so that the unusual is seen. This module is loaded at
+every start, so it imports nothing of memory itself.
 """
 
 from __future__ import annotations
@@ -11,16 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from engramdown.cli.layout import Line, line, pick, table, whole
+from engramdown import serializers
+from engramdown.cli.layout import Line, line, table, whole
 
 if TYPE_CHECKING:
     from engramdown import Entry, Proposal, Receipt
     from engramdown.engram import Engram
-    from engramdown.hippocampus import Archived, Step
-    from engramdown.recall import Hit
-    from engramdown.sleep import News
+    from engramdown.hippocampus import Archived
 
 
 # ---- words ----
@@ -210,7 +208,7 @@ def _entry_facts(entry: Entry, path: str) -> list[tuple[str, str]]:
 
 
 def _kind_facts(item: Engram | Entry) -> list[tuple[str, str]]:
-    known = pick(item, "kind scope topic confidence")
+    known = serializers.pick(item, "kind scope topic confidence")
     return [*known.items(), ("source", BY_NAMES[item.source]), ("basis", item.basis)]
 
 
@@ -219,76 +217,6 @@ def _listed(entry: Entry, notes: list[str], indent: int = 2, *, folded: bool) ->
     tail = [(f"  ({', '.join(notes)})", "dim")] if notes else []
     shown: list[tuple[str, str] | str] = [(entry.id, "id"), "  ", text]
     return line(*shown, *beside(entry.comments), *tail, indent=indent, hang=indent + 10)
-
-
-# ---- for programs ----
-
-# The memory folder of each scope.
-Folders = Mapping[str, Path]
-
-
-_OF_ENTRY: Final = (
-    "id text kind scope confidence source basis topic ts origin expires pin heading comments cites"
-)
-
-
-def entry_data(entry: Entry, folders: Folders) -> dict[str, Any]:
-    """Return a memory and its place."""
-    folder = folders.get(entry.scope)
-    return {
-        **pick(entry, _OF_ENTRY),
-        "file": entry.disk_file,
-        "line": entry.line,
-        "path": str(folder / entry.disk_file) if folder and entry.file else "",
-    }
-
-
-def receipt_data(receipt: Receipt) -> dict[str, Any]:
-    """Return what happened to one memory."""
-    happened = pick(receipt, "action reason id file line")
-    return {**happened, **pick(receipt.engram, "text kind scope")}
-
-
-def proposal_data(proposal: Proposal, folders: Folders) -> dict[str, Any]:
-    """Return a proposal, with the memories that it would replace and those that are like it."""
-    return {
-        **pick(proposal, "id op"),
-        **pick(proposal.engram, "text kind scope confidence source basis topic origin cites"),
-        **pick(proposal, "ts comments hold reason"),
-        "came_with_git": proposal.op == "load" or not proposal.is_ours,
-        **pick(proposal, "file line"),
-        "replaces": entry_data(proposal.replaces, folders) if proposal.replaces else None,
-        "takes": [entry_data(entry, folders) for entry in proposal.takes],
-        "similar": [entry_data(entry, folders) for entry in proposal.similar],
-    }
-
-
-def hit_data(hit: Hit) -> dict[str, Any]:
-    """Return a line of a transcript that matches."""
-    facts = pick(hit, "session seq time role name text snippet score")
-    return {"pointer": str(hit.pointer), **facts, **({"newer": hit.newer} if hit.newer else {})}
-
-
-def step_data(step: Step, scope: str) -> dict[str, Any]:
-    """Return one change to memory."""
-    changes = []
-    for change in step.changes:
-        erased = {"erased": True} if change.erased else {}
-        changes.append({**pick(change, "id file before after"), **erased})
-    facts = {**pick(step, "id at by op why of"), "scope": scope}
-    return {**facts, "files": list(step.files), "changes": changes}
-
-
-def archived_data(item: Archived, folders: Folders) -> dict[str, Any]:
-    """Return a retired memory, with the reason."""
-    return {**entry_data(item.entry, folders), **pick(item, "reason by date replaced")}
-
-
-def news_data(item: News, folders: Folders) -> dict[str, Any]:
-    """Return one change of memory that was watched."""
-    folder = folders.get(item.scope)
-    path = str(folder / item.file) if folder and item.file else ""
-    return {**item._asdict(), "path": path}
 
 
 # ---- what became of a memory ----

@@ -20,14 +20,14 @@ from typing import Final, NoReturn, TextIO
 import click
 from click.exceptions import Exit
 
-from engramdown import Cortex
+from engramdown import Cortex, serializers
 from engramdown.cli import output, process, views
-from engramdown.cli.access import folders, open_quietly
+from engramdown.cli.access import open_quietly
 from engramdown.cli.commands import pass_place
 from engramdown.cli.layout import Line, line, shortened
 from engramdown.cli.output import DONE, RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.views import beside, news_data
+from engramdown.cli.views import beside
 from engramdown.clock import local
 from engramdown.sleep import News
 
@@ -66,9 +66,9 @@ def watch(place: Place, /, *, as_json: bool) -> None:
 
 def _print(cortex: Cortex, news: Sequence[News], *, as_json: bool) -> None:
     if as_json:
-        where = folders(cortex)
+        where = serializers.folders(cortex)
         for item in news:
-            click.echo(json.dumps(news_data(item, where)))
+            click.echo(json.dumps(serializers.news_data(item, where)))
     else:
         begun = [
             f"watching {Path(item.text)} ({views.SCOPE_NAMES[item.scope]})"

@@ -4,6 +4,7 @@ from engramdown.conversation.lookup import EXPAND as EXPAND
 from engramdown.conversation.lookup import GREP as GREP
 from engramdown.conversation.lookup import SCOPES as SCOPES
 from engramdown.conversation.lookup import Expanded as Expanded
+from engramdown.conversation.lookup import Expansion as Expansion
 from engramdown.conversation.lookup import Found as Found
 from engramdown.conversation.lookup import Lineage as Lineage
 from engramdown.conversation.summarize import MODES as MODES

@@ -219,6 +219,14 @@ class Scopes:
         """Return the memory whose id begins with ``prefix``; see :meth:`engramdown.Cortex.find`."""
         return self.locate(prefix)[1]
 
+    def raw_text(self, entry: Entry) -> str:
+        """Return the lines of a memory as they are in its file, or ``""`` if there is none."""
+        for store in self.stores:
+            if store.scope == entry.scope:
+                placed = store.files.document(entry.file).placed()
+                return next((each.block.raw for each in placed if each.line == entry.line), "")
+        return ""
+
     def recall(self, query: str, limit: int = 20) -> list[Entry]:
         """Return the memories that fit ``query`` best, the best first; any text is a query.
 

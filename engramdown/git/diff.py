@@ -360,6 +360,27 @@ def _prose_lines(name: str, document: Document) -> list[str]:
 # git's for what is there now.
 
 
+class Sides(NamedTuple):
+    """Two states of memory that are compared.
+
+    Attributes:
+        before: Memory as the first commit has it.
+        after: Memory as the second commit has it, or as it is now.
+        old: The first commit.
+        new: The second commit; ``None`` is now.
+    """
+
+    before: State
+    after: State
+    old: Commit
+    new: Commit | None
+
+    def spelled(self, change: Change) -> str:
+        """Return how the file of a change is spelled now, or was before it went."""
+        file = change.file
+        return self.after.spelled.get(file) or self.before.spelled.get(file, file)
+
+
 class Place(NamedTuple):
     """The memory of a scope, and the repository that it is in.
 
@@ -386,6 +407,27 @@ class Place(NamedTuple):
         """
         repository = find_repository(root)
         return cls(root, scope, repository, repository.relative(root / "memory"), limit)
+
+    def sides(self, rev: str) -> Sides:
+        """Return the states that ``rev`` names, as git reads it.
+
+        Args:
+            rev: A commit, which is compared with now; or ``REV1..REV2`` or ``REV1...REV2``.
+
+        Raises:
+            GitError: If there is no such commit, or a file of it cannot be read.
+        """
+        repository = self.repository
+        for joint in ("...", ".."):
+            first, mark, second = rev.partition(joint)
+            if mark:
+                start = first or "HEAD"
+                new = repository.commit(second or "HEAD")
+                start = repository.merge_base(start, new.id) if joint == "..." else start
+                old = repository.commit(start)
+                return Sides(self.at(old), self.at(new), old, new)
+        old = repository.commit(rev)
+        return Sides(self.at(old), self.now(), old, None)
 
     def at(self, commit: Commit) -> State:
         """Return memory as a commit has it.
