@@ -13,6 +13,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, Unpack
 
 from engramdown.context.sections import MemoryContext, Section, degraded, left_out
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 _ASKED_BEFORE: Final = 50
 _WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})
+# The sessions of this process in which a turn runs, each with the folders of its memory.
+_TURNS: Final[weakref.WeakKeyDictionary[Session, set[Path]]] = weakref.WeakKeyDictionary()
 
 
 class Parts(Protocol):
@@ -192,6 +195,7 @@ class Session:
         context = self._cortex.context.build(message, self, scratchpad=scratchpad)
         self.turns += 1
         self._running = True
+        _TURNS[self] = {store.root for store in self._cortex.scopes.stores}
         new = [part for part in context.sections if part not in self._seen]
         self._seen = context.sections
         shown = [entry.id for part in new for entry in part.shown if entry.id]
@@ -247,6 +251,7 @@ class Session:
             raise EngramdownError(msg)
         self.record("assistant", reply)
         self._running = False
+        _TURNS.pop(self, None)
         self._began = None
         scopes = self._cortex.scopes
         self._cortex.review.apply_ticks()
@@ -430,6 +435,19 @@ class Session:
         if self._running:
             msg = f"cannot {what} in the middle of turn {self.turns}; call end_turn first"
             raise MidTurnError(msg)
+
+
+def refuse_mid_turn(scopes: Scopes) -> None:
+    """Refuse to let a person decide while a turn runs in this process, over the same memory.
+
+    Raises:
+        MidTurnError: If one does.
+    """
+    own = {store.root for store in scopes.stores}
+    sessions = filter(None, (known() for known in _TURNS.keyrefs()))
+    if any(own & _TURNS.get(session, set()) for session in sessions):
+        msg = "a turn is running, and nobody decides in the middle of one; try again after it"
+        raise MidTurnError(msg)
 
 
 def tidy_if_due(scopes: Scopes) -> None:

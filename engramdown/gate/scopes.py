@@ -409,19 +409,29 @@ class Scopes:
         return next(iter(roots[::-1] if self.refuses_global else roots), None)
 
     @one_call()
-    def forget(self, entry_id: str, why: str = "") -> Entry:
-        """Retire the memory with this id or unique prefix; it can be restored."""
+    def forget(self, entry_id: str, why: str = "", *, version: str = "") -> Entry:
+        """Retire the memory with this id or unique prefix; it can be restored.
+
+        ``version`` is that of :meth:`update`.
+        """
         scope, entry = self.locate(entry_id)
-        return self._forget(scope, entry, why, by="user", seen=None)
+        return self._forget(scope, entry, why, by="user", version=version)
 
     def _forget(
-        self, scope: Scope, entry: Entry, why: str, *, by: Source, seen: Entry | None
+        self,
+        scope: Scope,
+        entry: Entry,
+        why: str,
+        *,
+        by: Source,
+        seen: Entry | None = None,
+        version: str = "",
     ) -> Entry:
         from engramdown.secrets.redaction import redact
 
         store = self.store(scope)
         if isinstance(store, Hippocampus):
-            gone = store.forget(entry.id, redact(why), by=by, seen=seen)
+            gone = store.forget(entry.id, redact(why), by=by, seen=seen, version=version)
         else:
             gone = store.forget(entry.id)
         self.intake.waiting.queue(scope).forgot(gone)
@@ -480,12 +490,52 @@ class Scopes:
         raise EntryNotFoundError(entry_id, "the archive")
 
     @one_call()
-    def update(self, entry_id: str, text: str) -> Entry:
-        """Change the text of a memory; its id stays. Secrets are redacted."""
+    def update(self, entry_id: str, text: str, *, version: str = "") -> Entry:
+        """Change the text of a memory; its id stays. Secrets are redacted.
+
+        Args:
+            entry_id: Its id or a unique prefix.
+            text: What it says from now on.
+            version: What :func:`engramdown.hippocampus.version` said of it when it was seen; if it
+                has another one by now, it stays as it is. ``""`` for any.
+
+        Raises:
+            ChangedError: If it has another version.
+        """
         from engramdown.secrets.redaction import redact
 
         scope, entry = self.locate(entry_id)
-        return self.store(scope).update(entry.id, redact(text))
+        store = self.store(scope)
+        if isinstance(store, Hippocampus):
+            return store.update(entry.id, redact(text), version=version)
+        return store.update(entry.id, redact(text))
+
+    @one_call()
+    def verify(self, entry_id: str, *, version: str = "") -> Entry:
+        """Note that a person confirms a memory; the rest is as in :meth:`update`.
+
+        Raises:
+            StoreError: If its store has no files.
+        """
+        entry, store = self._noted(entry_id)
+        return store.verify(entry.id, version=version)
+
+    @one_call()
+    def pin(self, entry_id: str, *, pinned: bool = True, version: str = "") -> Entry:
+        """Pin a memory, so that no automatic job touches it, or take the pin out.
+
+        The rest is as in :meth:`verify`.
+        """
+        entry, store = self._noted(entry_id)
+        return store.pin(entry.id, pinned=pinned, version=version)
+
+    def _noted(self, entry_id: str) -> tuple[Entry, Hippocampus]:
+        scope, entry = self.locate(entry_id)
+        store = self.store(scope)
+        if not isinstance(store, Hippocampus):
+            msg = f"{type(store).__name__}: keeps no such notes; only a store of files does"
+            raise StoreError(msg)
+        return entry, store
 
     def needs_compaction(self) -> bool:
         """Whether a file holds more memories than ``consolidation.threshold`` allows."""

@@ -14,6 +14,7 @@ from engramdown.hippocampus.entry import entry_id as entry_id
 from engramdown.hippocampus.entry import raw_entries as raw_entries
 from engramdown.hippocampus.entry import retired_name as retired_name
 from engramdown.hippocampus.entry import tombstones as tombstones
+from engramdown.hippocampus.entry import version as version
 from engramdown.hippocampus.files import step_group as step_group
 from engramdown.hippocampus.history import Change as Change
 from engramdown.hippocampus.history import Step as Step

@@ -22,6 +22,8 @@ from engramdown.markdown.metadata import ADDRESS, Metadata, current_id, is_addre
 T = TypeVar("T")
 # What an entry says as the engram does that it was made of.
 _SHARED: Final = ("text", "kind", "scope", "confidence", "source", "origin", "cites", "expires")
+# What the version of an entry depends on: not on where it is.
+_VERSIONED: Final = (*_SHARED, "topic", "basis", "ts", "pin", "comments")
 CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -139,6 +141,17 @@ def address(text: str) -> str:
         hashlib.blake2b(fold(text).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     )
     return ADDRESS + "".join(CROCKFORD[number >> 5 * place & 31] for place in range(7))
+
+
+def version(entry: Entry) -> str:
+    """Return a digest of what the lines of a memory say; it stays when they are moved.
+
+    >>> one = Entry("k3v9q2ht", "Use uv", "always", "project")
+    >>> [version(one) == version(each) for each in (one._replace(line=7), one._replace(pin=True))]
+    [True, False]
+    """
+    said = repr([getattr(entry, name) for name in _VERSIONED])
+    return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def entry_id(placed: Placed) -> str:

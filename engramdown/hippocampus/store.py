@@ -13,17 +13,35 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from engramdown import kinds
-from engramdown.engram import RULE_KINDS, SCOPES, Confidence, Engram, Kind, Scope, Source, fact_key
-from engramdown.errors import InvalidEngramError, StoreError
+from engramdown.engram import (
+    KINDS,
+    RULE_KINDS,
+    SCOPES,
+    Confidence,
+    Engram,
+    Kind,
+    Scope,
+    Source,
+    fact_key,
+)
+from engramdown.errors import ChangedError, InvalidEngramError, StoreError
 from engramdown.hippocampus import changeset, undo
 from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.changeset import Act, Draft, FileChange, Filed, Revised, revise
-from engramdown.hippocampus.entry import Archived, Entry, Written, address, entry_id, raw_entries
+from engramdown.hippocampus.entry import (
+    Archived,
+    Entry,
+    Written,
+    address,
+    as_entry,
+    entry_id,
+    raw_entries,
+)
 from engramdown.hippocampus.files import MemoryFiles
 from engramdown.hippocampus.history import Step, versions
 from engramdown.hippocampus.undo import Candidate
 from engramdown.kinds import ARCHIVE, ASIDE, FILES, LESSONS, PROFILE, RULES, SOUL, topic_of
-from engramdown.markdown.blocks import Block
+from engramdown.markdown.blocks import Block, entry_block
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import current_id, is_address
 from engramdown.settings import LOCK_TIMEOUT
@@ -190,6 +208,7 @@ class Store:
         by: Source = "user",
         *,
         seen: Entry | None = None,
+        version: str = "",
     ) -> Entry:
         """Retire the memory with this id or unique prefix; it waits in ``archive.md``.
 
@@ -199,15 +218,17 @@ class Store:
             reason: The word for the archive; only what was ``forgotten`` is not learned again.
             by: Whose doing it is.
             seen: What was decided on; if a person changed it since, it stays.
+            version: See :meth:`update`.
 
         Raises:
             EntryNotFoundError: If there is none.
             AmbiguousIdError: If there are several.
+            ChangedError: If it has another version.
             StoreError: If it could not be written, or is another than was ``seen``.
         """
 
         def edit(draft: Draft) -> Entry:
-            entry, lines = self._sought(draft, entry_id)
+            entry, lines = self._sought(draft, entry_id, version)
             if seen is not None and any(each.block.text != seen.text for _, each in lines):
                 raise StoreError(f"{entry.id} was changed meanwhile, so it stays")
             for index, (name, placed) in enumerate(lines):
@@ -232,20 +253,27 @@ class Store:
 
         return self.written(self.files.change(Act("restore", "user"), edit)).entry
 
-    def update(self, entry_id: str, text: str) -> Entry:
+    def update(self, entry_id: str, text: str, *, version: str = "") -> Entry:
         """Change the text of a memory wherever it is; its id and metadata stay.
 
         A line that a person wrote without metadata stays one, so its address changes with it. A
         fact that gets the key of another one takes its place, and the other one is retired.
 
+        Args:
+            entry_id: Its id or a unique prefix.
+            text: What it says from now on.
+            version: The :func:`engramdown.hippocampus.entry.version` that was seen; if it has
+                another one by now, it stays as it is. ``""`` for any.
+
         Raises:
             EntryNotFoundError: If there is none.
             InvalidEngramError: If ``text`` is empty or cannot be kept.
+            ChangedError: If it has another version.
         """
         Engram(text, "lesson", self.scope)
 
         def edit(draft: Draft) -> Filed:
-            entry, lines = self._sought(draft, entry_id)
+            entry, lines = self._sought(draft, entry_id, version)
             if entry.kind == "profile" and fact_key(text) != fact_key(entry.text):
                 changeset.make_way(draft, text, "user")
             for name, placed in lines:
@@ -255,6 +283,57 @@ class Store:
             return Filed(at, entry.file, added=True, said=entry._replace(text=text))
 
         return self.written(self.files.change(Act("update", "user"), edit)).entry
+
+    def verify(self, entry_id: str, *, version: str = "") -> Entry:
+        """Note that a person confirms a memory; a line of their own needs no note.
+
+        Arguments and errors are those of :meth:`update`.
+        """
+        return self._note(entry_id, "verified", {"basis": "verified"}, version)
+
+    def pin(self, entry_id: str, *, pinned: bool = True, version: str = "") -> Entry:
+        """Pin a memory, so that no automatic job touches it, or take the pin out.
+
+        Arguments and errors are those of :meth:`update`.
+        """
+        why, pin = ("pinned", "yes") if pinned else ("no longer pinned", "")
+        return self._note(entry_id, why, {"pin": pin}, version)
+
+    def _note(self, entry_id: str, why: str, values: dict[str, str], version: str) -> Entry:
+        """Change the metadata of a memory wherever it is."""
+
+        def edit(draft: Draft) -> Filed:
+            entry, lines = self._sought(draft, entry_id, version)
+            for name, placed in lines:
+                meta = placed.metadata.update(values)
+                if meta != placed.metadata and not ("basis" in values and is_address(entry.id)):
+                    draft.put(name, draft.get(name).note(placed.block, meta))
+            return Filed(entry.id, entry.file, added=True, said=entry)
+
+        return self.written(self.files.change(Act("update", "user", why), edit)).entry
+
+    def seen_as(self, entry_id: str, version: str) -> Entry | None:
+        """Return a memory as it was in an earlier version, if the journal has it.
+
+        Args:
+            entry_id: Its id, or the address that it had then.
+            version: What :func:`engramdown.hippocampus.entry.version` returned then.
+        """
+        wanted = current_id(entry_id)
+        lines = (
+            (change.file, change.before)
+            for step in reversed(self.history())
+            for change in step.changes
+            if change.before and (change.id == wanted or is_address(wanted))
+        )
+        for file, raw in lines:
+            # Neither its section nor what was yet to be marked as verified is in the journal.
+            was = as_entry(file, self.scope, Placed(entry_block(raw), 0, 0, "", ""))
+            ways = [was, was._replace(basis="verified")]
+            ways = [way._replace(kind=kind) for way in ways for kind in (was.kind, *KINDS)]
+            if way := next((way for way in ways if placement.version(way) == version), None):
+                return way
+        return None
 
     def apply(
         self, revisions: Sequence[changeset.Revision], by: str = "consolidation", why: str = ""
@@ -350,8 +429,14 @@ class Store:
         """Return a scope's own version of a template, or of one in ``prompts``, or ``""``."""
         return self.files.text(f"{folder}/{name}")
 
-    def _sought(self, draft: Draft, prefix: str) -> tuple[Entry, list[tuple[str, Placed]]]:
-        """Return a memory and every line that holds it, the one it was found at first."""
+    def _sought(
+        self, draft: Draft, prefix: str, version: str = ""
+    ) -> tuple[Entry, list[tuple[str, Placed]]]:
+        """Return a memory and every line that holds it, the one it was found at first.
+
+        Raises:
+            ChangedError: If it has another version than ``version``.
+        """
         names = {name: draft.get(name) for name in self.files.names()}  # Saves are waited for.
         entry = self.find(prefix)
         lines: list[tuple[str, Placed]] = []
@@ -359,6 +444,9 @@ class Store:
         for name in (entry.file, *sorted(copies)):
             placed = raw_entries(name, draft.get(name))
             lines += [(name, each) for each in placed if entry_id(each) == entry.id]
+        now = as_entry(entry.file, self.scope, lines[0][1]) if lines else entry
+        if version and placement.version(now) != version:
+            raise ChangedError(str(self.files.place(entry.file)))
         return entry, lines
 
     def written(self, filed: Filed) -> Written:

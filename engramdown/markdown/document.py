@@ -209,7 +209,9 @@ class Document:
     def note(self, block: Block, meta: Metadata) -> Document:
         """Return the document with other metadata on ``block``; its text keeps its bytes."""
         raw, span = block.raw, block.span
-        if span is not None:
+        if span is not None and not meta.fields:
+            new = raw[: span[0]].rstrip(_BLANK) + raw[span[1] :]
+        elif span is not None:
             new = f"{raw[: span[0]]}{meta}{raw[span[1] :]}"
         else:
             body = raw.rstrip(_BLANK)

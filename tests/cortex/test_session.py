@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from engramdown import Cortex, Engram, MemoryContext, Session
+from engramdown import Cortex, Engram, Hippocampus, MemoryContext, Session
+from engramdown.cortex.session import refuse_mid_turn
 from engramdown.errors import EngramdownError, InvalidEngramError, MidTurnError, StoreError
 from engramdown.gate.pending import Order
 from engramdown.gate.pending_file import FileQueue
 from engramdown.hippocampus.entry import Written
 from tests.cortex.person import Person
+from tests.hippocampus.memory_store import MemoryStore
 
 
 def ask(cortex: Cortex, text: str = "Use uv") -> str:
@@ -221,6 +223,20 @@ class TestDeciding:
         copilot.session()
         Cortex.open(project=project).session()
         assert [entry.text for entry in copilot.entries()] == ["Use uv"]
+
+
+class TestOthersOfTheProcess:
+    """Whoever else lets a person decide, as a server does, can see that a turn runs."""
+
+    def test_nobody_decides_in_the_middle_of_one(self, cortex: Cortex) -> None:
+        session = cortex.session()
+        refuse_mid_turn(cortex.reopened().scopes)
+        session.begin_turn()
+        with pytest.raises(MidTurnError, match="a turn is running"):
+            refuse_mid_turn(cortex.reopened().scopes)
+        refuse_mid_turn(Cortex(Hippocampus("elsewhere", "global"), MemoryStore()).scopes)
+        session.end_turn()
+        refuse_mid_turn(cortex.reopened().scopes)
 
 
 class TestProgramsThatRunTheModel:

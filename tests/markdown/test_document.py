@@ -378,3 +378,11 @@ def test_removing_many_reads_the_text_a_bounded_number_of_times(
         return read
 
     assert characters(2_000) < 2.5 * characters(1_000)
+
+
+@pytest.mark.parametrize("text", ["- a", "- a\r\n- b\r\n", "a\nb\n\n- c\n", "- a\n  b\n"])
+def test_an_entry_whose_last_note_goes_reads_byte_for_byte_as_before(text: str) -> None:
+    document = parse(text)
+    noted = document.note(document.blocks[0], Metadata().update({"pin": "yes"}))
+    assert "pin:yes" in noted.render()
+    assert noted.note(noted.blocks[0], Metadata()).render() == text
