@@ -69,12 +69,14 @@ OPTIONAL_DEPENDENCIES: Final = {
     "openai-agents": {"openai-agents"},
     "pydantic-ai": {"pydantic-ai-slim"},
     "sentence-transformers": {"numpy", "sentence-transformers"},
+    "serve": {"starlette", "uvicorn"},
 }
 
 # What a module that adapts another library imports: that library and what it brings along.
 ADAPTED: Final = {
     "engramdown/mcp/": {"anyio", "mcp", "mcp_types", "starlette", "uvicorn"},
     "engramdown/models/": {"instructor"},
+    "engramdown/web/": {"starlette", "uvicorn"},
     "engramdown/integrations/": {"agents", "anthropic", "langgraph", "openai", "pydantic_ai"},
 }
 

@@ -130,7 +130,8 @@ def mcp(place: Place, /, **_: object) -> None:
 
 
 def _serve_http(place: Place, cortex: Cortex, offer: Offer, options: dict[str, Any]) -> None:
-    from engramdown.mcp import TOKEN_FILE, bind, serve_http, token_of, url_of
+    from engramdown.mcp import serve_http
+    from engramdown.web import TOKEN_FILE, bind, token_of, url_of
 
     home = home_of(place)
     token = token_of(home)
@@ -147,7 +148,7 @@ def _print_config(place: Place, tools: list[str], options: dict[str, Any]) -> No
     client = CLIENTS[options["client"]]
     server: dict[str, object]
     if options["over_http"]:
-        from engramdown.mcp import in_url, token_of, url_of
+        from engramdown.web import in_url, token_of, url_of
 
         url = url_of(in_url(options["host"]), options["port"])
         headers = {"Authorization": f"Bearer {token_of(home_of(place))}"}

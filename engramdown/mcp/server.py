@@ -8,18 +8,16 @@ client gives up or dies, a call that was begun is finished, and nothing is left 
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import contextlib
+import hmac
 import json
 import logging
 import os
 import signal
 import sys
-import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -36,19 +34,19 @@ from engramdown.errors import EngramdownError
 from engramdown.language import inert
 from engramdown.mcp import elicitation, resources
 from engramdown.mcp.resources import MARKDOWN, sendable
+from engramdown.web import MCP_PATH, Address, Worker, WorkerPool
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
     from engramdown import Cortex
     from engramdown.cortex import Answer
-    from engramdown.gate import Proposal, Receipt
-    from engramdown.mcp.http import Address
+    from engramdown.gate import Proposal
 
 T = TypeVar("T")
 _Context = ServerRequestContext[Any, Any]
 
 NAME: Final = "engramdown"
-# How many calls run at once.
-WORKERS: Final = 4
 _INSTRUCTIONS: Final = (
     "Memory of this user and this project, kept as markdown that the user owns. Recall before you "
     "answer what may have come up before; memorize what the user asks to be remembered. What is "
@@ -77,9 +75,9 @@ _TEMPLATES: Final = [
 _FIRST_REPORT: Final = 0.25
 _REPORT_EVERY: Final = 0.5
 _SPARE: Final = 60
+_MOST_SESSIONS: Final = 256
+_NO_TOKEN: Final = "show the token: `engramdown mcp --http --print-config json` prints it"  # noqa: S105 - a message
 _HANDSHAKES: Final = ("initialize", "server/discover")
-# For how many seconds running calls are waited for at the end.
-_PATIENCE: Final = 2.0
 _EXIT_CODES: Final = {signal.SIGINT: 130, signal.SIGTERM: 0}
 
 
@@ -96,53 +94,6 @@ class Offer:
     tools: Sequence[Mapping[str, Any]]
     asks: bool = True
     patience: float = 300
-
-
-@dataclass
-class Worker:
-    """A thread's own Cortex.
-
-    Attributes:
-        cortex: For that thread only.
-        receipts: The receipts of the running call.
-    """
-
-    cortex: Cortex
-    receipts: list[Receipt] = field(default_factory=list)
-
-
-class WorkerPool:
-    """A few threads for calls, each with a Cortex of its own over the same scopes."""
-
-    def __init__(self, cortex: Cortex) -> None:
-        """Use the scopes of ``cortex``."""
-        self._cortex = cortex
-        self._own = threading.local()
-        self._executor = ThreadPoolExecutor(WORKERS, "engramdown-mcp")
-        self._running: set[concurrent.futures.Future[Any]] = set()
-
-    async def run(self, work: Callable[[Worker], T]) -> T:
-        """Return what ``work`` returns; work that was begun is finished even if cancelled."""
-        future = self._executor.submit(self._run, work)
-        self._running.add(future)
-        future.add_done_callback(self._running.discard)
-        return await asyncio.wrap_future(future)
-
-    def close(self) -> None:
-        """Drop calls that have not begun, and wait a moment for those that have."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
-        concurrent.futures.wait(tuple(self._running), _PATIENCE)
-
-    def _run(self, work: Callable[[Worker], T]) -> T:
-        worker: Worker | None = getattr(self._own, "worker", None)
-        if worker is None:
-            cortex = self._cortex.reopened()
-            # Clients do not know which thread answers, so all share what they told them.
-            cortex.conversations.overheard = self._cortex.conversations.overheard
-            worker = self._own.worker = Worker(cortex)
-            cortex.scopes.listen(lambda: worker.receipts.extend)
-        worker.receipts.clear()
-        return work(worker)
 
 
 class MemoryServer:
@@ -398,9 +349,33 @@ def serve_http(
         token: The token that clients must show.
         ready: Called once clients can connect.
     """
-    from engramdown.mcp import http
+    # Imported here: a server that its client starts has no use for HTTP.
+    from engramdown.web import Guard, run
 
-    asyncio.run(_serve(cortex, offer, lambda server, _: http.serve(server, address, token, ready)))
+    def kind_of(shown: str) -> Literal["program"] | None:
+        return "program" if hmac.compare_digest(shown.encode(), token.encode()) else None
+
+    def serve(_: Server[Any], pool: WorkerPool) -> Awaitable[None]:
+        guard = Guard(http_app(pool, offer), address.names, kind_of, hint=_NO_TOKEN)
+        return run(guard, address, ready)
+
+    asyncio.run(_serve(cortex, offer, serve))
+
+
+def http_app(pool: WorkerPool, offer: Offer) -> Starlette:
+    """Return the server as an application over streamable HTTP, which stands behind a guard."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    # The SDK logs errors of clients, which are reported to them anyway, and every client that
+    # leaves in the middle of a request, with a traceback.
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+    logging.getLogger("mcp.server.streamable_http").setLevel(logging.CRITICAL)
+    return MemoryServer(pool, offer).server.streamable_http_app(
+        streamable_http_path=MCP_PATH,
+        max_sessions=_MOST_SESSIONS,
+        # The guard looks at Host and Origin.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
 
 
 async def _serve(

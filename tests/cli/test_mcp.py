@@ -14,7 +14,6 @@ import pytest
 
 from engramdown.cli import mcp as command
 from engramdown.cli.mcp import CLIENTS
-from engramdown.mcp import http
 from tests.cli.conftest import Runner
 
 HIDDEN: Final = """
@@ -133,7 +132,7 @@ def test_a_tool_that_there_is_not_is_refused_with_those_that_are(run: Runner) ->
 
 def test_the_usual_port_is_the_one_of_the_server() -> None:
     (port,) = (each for each in command.mcp.params if each.name == "port")
-    assert port.default == http.PORT
+    assert port.default == 8377
 
 
 @pytest.mark.slow

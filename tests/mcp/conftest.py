@@ -20,7 +20,8 @@ from mcp.client.session import ElicitationFnT
 from mcp.client.streamable_http import streamable_http_client
 
 from engramdown import Cortex
-from engramdown.mcp.server import MemoryServer, Offer, WorkerPool
+from engramdown.mcp.server import MemoryServer, Offer
+from engramdown.web import WorkerPool
 from tests.conftest import ROOT
 
 T = TypeVar("T")

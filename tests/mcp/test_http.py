@@ -17,9 +17,8 @@ from typing import Final
 import pytest
 
 from engramdown.errors import SettingsError
-from engramdown.mcp import http
-from engramdown.mcp.http import TokenGuard, bind
 from engramdown.storage.locks import ScopeLock
+from engramdown.web import Guard, bind, url_of
 from tests.mcp.conftest import ERAS, Asked, Served, run, said, serving
 from tests.tables import every
 
@@ -293,7 +292,7 @@ def test_it_listens_on_loopback_addresses(host: str, shown: str | None) -> None:
     place = bind(host, 0)
     with place.socket:
         assert place.host == (shown or host)
-        assert http.url_of(place.host, place.port) == f"http://{place.host}:{place.port}/mcp"
+        assert url_of(place.host, place.port) == f"http://{place.host}:{place.port}/mcp"
         with pytest.raises(SettingsError, match="cannot be used"):
             bind(host, place.port)
 
@@ -312,5 +311,11 @@ def test_what_is_refused_is_answered_before_it_is_read() -> None:
         assert isinstance(message, dict)
         sent.append(message)
 
-    run(TokenGuard(app, "t" * 43)({"type": "http", "headers": []}, receive, send))
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/mcp",
+        "headers": [(b"host", b"localhost:1")],
+    }
+    run(Guard(app, ["localhost:1"], lambda _: None)(scope, receive, send))
     assert sent[0]["status"] == 401

@@ -11,7 +11,7 @@ import pytest
 
 from engramdown.errors import StoreError
 from engramdown.hippocampus.files import is_for_git
-from engramdown.mcp.http import TOKEN_FILE, token_of
+from engramdown.web import TOKEN_FILE, token_of
 
 
 def test_it_is_made_once_and_stays(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from engramdown import Cortex
-from engramdown.mcp.server import WORKERS, Worker, WorkerPool
+from engramdown.web.workers import WORKERS, Worker, WorkerPool
 
 pytestmark = pytest.mark.anyio
 

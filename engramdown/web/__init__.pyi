@@ -1,0 +1,14 @@
+from engramdown.web.address import MCP_PATH as MCP_PATH
+from engramdown.web.address import Address as Address
+from engramdown.web.address import bind as bind
+from engramdown.web.address import in_url as in_url
+from engramdown.web.address import url_of as url_of
+from engramdown.web.app import run as run
+from engramdown.web.app import serve as serve
+from engramdown.web.guard import Guard as Guard
+from engramdown.web.keys import CODE_SECONDS as CODE_SECONDS
+from engramdown.web.keys import TOKEN_FILE as TOKEN_FILE
+from engramdown.web.keys import Keys as Keys
+from engramdown.web.keys import token_of as token_of
+from engramdown.web.workers import Worker as Worker
+from engramdown.web.workers import WorkerPool as WorkerPool

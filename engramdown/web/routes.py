@@ -1,0 +1,133 @@
+"""What a row of the table of routes is, and what its handler is given and gives back.
+
+A handler is a plain function. It runs in a thread that has a Cortex of its own, and may raise any
+error of ours: :mod:`engramdown.web.problems` turns it into an answer. The models of a row check the
+query and the body before the handler is called, and describe both in ``/openapi.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from engramdown.web.address import Address
+from engramdown.web.keys import Keys, Kind
+
+if TYPE_CHECKING:
+    from engramdown import Cortex
+
+Method = Literal["GET", "POST", "PATCH", "DELETE"]
+# Which key a route needs: none, the token of programs or a person's, or a person's.
+Need = Literal["nothing", "program", "person"]
+JSON: Final = "application/json"
+
+
+class Form(BaseModel):
+    """A query or a body: what is not named in it is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class Service:
+    """What all calls of a server share.
+
+    Attributes:
+        address: Where it listens.
+        keys: The keys that it knows.
+        routes: Its table.
+        is_read_only: Whether it only shows memory.
+    """
+
+    address: Address
+    keys: Keys
+    routes: Sequence[Route]
+    is_read_only: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request, after it was checked.
+
+    Attributes:
+        cortex: The Cortex of this thread.
+        service: What all calls share.
+        path: The parts of the path, by their names in the route.
+        query: The query, of the model that the route names.
+        body: The body, of the model that the route names.
+        headers: The headers, by their names in lower case.
+        kind: The kind of key that was shown; ``None`` only where none is needed.
+    """
+
+    cortex: Cortex
+    service: Service
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Any = None
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    kind: Kind | None = None
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person's key was shown."""
+        return self.kind == "person"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer.
+
+    Attributes:
+        data: A value for JSON; text or bytes if ``media`` is another type.
+        status: The status.
+        headers: Headers beside those that every answer has.
+        media: The type of the content.
+        stream: Pieces that are sent as they come, instead of ``data``.
+    """
+
+    data: Any = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    media: str = JSON
+    stream: AsyncIterator[bytes] | None = None
+
+
+@dataclass(frozen=True)
+class Route:
+    """A row of the table.
+
+    Attributes:
+        method: The method.
+        path: The path, with ``{name}`` for its parts.
+        handler: What answers. The first line of its docstring is the summary of the route.
+        need: Which key it needs.
+        changes: Whether it changes anything; with ``--read-only`` it is not there.
+        query: The model of its query.
+        body: The model of its body. An empty body counts as ``{}``.
+        takes: The headers that it reads, for the description.
+        answers: What it answers on success, by status, for the description.
+        media: The type of what it answers.
+        is_repeatable: Whether a repeated ``Idempotency-Key`` gets the first answer again.
+        is_listed: Whether it stands in ``/openapi.json``.
+    """
+
+    method: Method
+    path: str
+    handler: Callable[[Call], Reply]
+    need: Need = "program"
+    changes: bool = False
+    query: type[Form] | None = None
+    body: type[Form] | None = None
+    takes: Sequence[str] = ()
+    answers: Mapping[int, str] = field(default_factory=lambda: {200: "As asked."})
+    media: str = JSON
+    is_repeatable: bool = False
+    is_listed: bool = True
+
+    @property
+    def name(self) -> str:
+        """The name of the route, which no other one has."""
+        return self.handler.__name__.strip("_")

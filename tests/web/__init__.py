@@ -1,0 +1,1 @@
+"""The HTTP API, its guard and its page."""

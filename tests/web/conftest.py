@@ -1,0 +1,74 @@
+"""What a test of the HTTP API gets: a server in this process, and who talks to it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from typing import Final
+
+import pytest
+from starlette.testclient import TestClient
+
+from engramdown import Cortex
+from engramdown.web import Address, Keys, WorkerPool
+from engramdown.web.app import application, routes_for
+from engramdown.web.routes import Service
+
+PORT: Final = 8378
+HERE: Final = f"http://127.0.0.1:{PORT}"
+
+Clients = Callable[..., TestClient]
+"""Returns a client of a server of its own: ``clients(person=True, is_read_only=True)``."""
+
+
+@pytest.fixture
+def keys(cortex: Cortex) -> Keys:
+    """Return the keys of the user."""
+    home = cortex.scopes.home_root
+    assert home is not None
+    return Keys(home)
+
+
+@pytest.fixture
+def clients(cortex: Cortex, keys: Keys) -> Iterator[Clients]:
+    """Return what makes clients."""
+    with ExitStack() as stack:
+        unused = stack.enter_context(closing(socket.socket()))
+
+        def make(key: str | None, *, is_read_only: bool = False) -> TestClient:
+            pool = WorkerPool(cortex)
+            stack.callback(pool.close)
+            routes = routes_for(is_read_only=is_read_only)
+            shared = Service(Address(unused, "127.0.0.1", PORT), keys, routes, is_read_only)
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            client = TestClient(application(shared, pool), HERE, headers=headers)
+            return stack.enter_context(client)
+
+        yield make
+
+
+@pytest.fixture
+def person_key(keys: Keys) -> str:
+    """Return the key of a person's page."""
+    key = keys.trade(keys.new_code())
+    assert key is not None
+    return key.secret
+
+
+@pytest.fixture
+def program(clients: Clients, keys: Keys) -> TestClient:
+    """Return a program that shows the token."""
+    return clients(keys.token)
+
+
+@pytest.fixture
+def person(clients: Clients, person_key: str) -> TestClient:
+    """Return the page of a person, with its key."""
+    return clients(person_key)
+
+
+@pytest.fixture
+def nobody(clients: Clients) -> TestClient:
+    """Return a client without a key."""
+    return clients(None)

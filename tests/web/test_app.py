@@ -1,0 +1,80 @@
+"""What holds for every route: keys, problems, the description."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+from openapi_spec_validator import validate
+from starlette.testclient import TestClient
+
+from engramdown import __version__
+from engramdown.web import Keys
+from engramdown.web.app import ROUTES
+from engramdown.web.routes import Route
+from tests.tables import every
+from tests.web.conftest import Clients
+
+PROBLEM: Final = "application/problem+json"
+
+
+def test_it_says_its_version_and_nothing_else_without_a_key(nobody: TestClient) -> None:
+    assert nobody.get("/health").json() == {"version": __version__}
+    assert nobody.get("/v1/stats").status_code == 401
+
+
+def test_its_description_is_valid_and_complete(nobody: TestClient) -> None:
+    found = nobody.get("/openapi.json").json()
+    validate(found)
+    described = {(method, path) for path, ways in found["paths"].items() for method in ways}
+    assert described == {(each.method.lower(), each.path) for each in ROUTES if each.is_listed}
+
+
+def test_every_route_has_a_name_of_its_own() -> None:
+    names = [route.name for route in ROUTES]
+    assert len({*names}) == len(names)
+    assert len({(route.method, route.path) for route in ROUTES}) == len(ROUTES)
+
+
+@every("route", [route for route in ROUTES if route.need != "nothing"])
+def test_a_route_wants_the_key_that_it_says(
+    nobody: TestClient, program: TestClient, route: Route
+) -> None:
+    path = route.path.replace("{", "").replace("}", "")
+    refused = nobody.request(route.method, path)
+    assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+    if route.need == "person":
+        problem = program.request(route.method, path)
+        assert (problem.status_code, problem.json()["type"].rpartition(":")[2]) == (
+            403,
+            "not-yours",
+        )
+
+
+def test_what_changes_nothing_is_all_there_is_to_read_only(clients: Clients, keys: Keys) -> None:
+    found = clients(keys.token, is_read_only=True).get("/openapi.json").json()["paths"]
+    described = {(method.upper(), path) for path, ways in found.items() for method in ways}
+    changing = {(route.method, route.path) for route in ROUTES if route.changes}
+    assert not described & changing
+
+
+@pytest.mark.parametrize(
+    "method, path, status, kind",
+    [
+        ("GET", "/v1/nothing", 404, "not-found"),
+        ("GET", "/health/", 404, "not-found"),
+        ("PUT", "/health", 405, "no-such-method"),
+        ("OPTIONS", "/health", 405, "no-such-method"),
+        ("GET", "/health?x=1", 422, "invalid"),
+    ],
+)
+def test_what_there_is_not_is_a_problem(
+    person: TestClient, method: str, path: str, status: int, kind: str
+) -> None:
+    answer = person.request(method, path)
+    assert answer.headers["content-type"] == PROBLEM
+    problem = answer.json()
+    assert (answer.status_code, problem["status"]) == (status, status)
+    assert problem["type"] == f"urn:engramdown:problem:{kind}"
+    assert problem["title"]
+    assert problem["detail"]
