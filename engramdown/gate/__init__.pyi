@@ -28,3 +28,4 @@ from engramdown.gate.scopes import open_store as open_store
 from engramdown.gate.why import Said as Said
 from engramdown.gate.why import Taught as Taught
 from engramdown.gate.why import Why as Why
+from engramdown.gate.why import find_known as find_known

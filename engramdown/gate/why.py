@@ -144,7 +144,7 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
         AmbiguousIdError: If several have.
         StoreError: If a store could not be read.
     """
-    found = _find(scopes, review, prefix)
+    found = find_known(scopes, review, prefix)
     name = _name(found)
     journals = [(store, scopes.if_readable(store.history)) for store in scopes.stores]
     ids = {name, *(_proposal(step, name) for _, steps in journals for step in steps)} - {""}
@@ -187,7 +187,13 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
     )
 
 
-def _find(scopes: Scopes, review: Review, prefix: str) -> Known:
+def find_known(scopes: Scopes, review: Review, prefix: str) -> Known:
+    """Return what has this id or prefix: memories before proposals before retired memories.
+
+    Raises:
+        EntryNotFoundError: If nothing has it.
+        AmbiguousIdError: If several have.
+    """
     tiers: tuple[Sequence[Known], ...] = (scopes.entries(), review.pending())
     for tier in tiers:
         with contextlib.suppress(EntryNotFoundError):

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Protocol, TypeVar, runtime_checkable
+from typing import Final, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from engramdown import kinds
 from engramdown.engram import (
@@ -38,7 +38,7 @@ from engramdown.hippocampus.entry import (
     raw_entries,
 )
 from engramdown.hippocampus.files import MemoryFiles
-from engramdown.hippocampus.history import Step, versions
+from engramdown.hippocampus.history import Change, Step, versions
 from engramdown.hippocampus.undo import Candidate
 from engramdown.kinds import ARCHIVE, ASIDE, FILES, LESSONS, PROFILE, RULES, SOUL, topic_of
 from engramdown.markdown.blocks import Block, entry_block
@@ -312,7 +312,7 @@ class Store:
 
         return self.written(self.files.change(Act("update", "user", why), edit)).entry
 
-    def seen_as(self, entry_id: str, version: str) -> Entry | None:
+    def seen_as(self, entry_id: str, version: str) -> Seen | None:
         """Return a memory as it was in an earlier version, if the journal has it.
 
         Args:
@@ -320,19 +320,26 @@ class Store:
             version: What :func:`engramdown.hippocampus.entry.version` returned then.
         """
         wanted = current_id(entry_id)
-        lines = (
-            (change.file, change.before)
-            for step in reversed(self.history())
+        for entry in self.entries():
+            # Whoever moves a line to another section changes its kind, and no journal says so.
+            if entry.id == wanted and (was := _as_version([entry], version)):
+                return Seen(was, wanted)
+        changes = [
+            (step, change)
+            for step in self.history()
             for change in step.changes
             if change.before and (change.id == wanted or is_address(wanted))
-        )
-        for file, raw in lines:
-            # Neither its section nor what was yet to be marked as verified is in the journal.
+        ]
+        for at in reversed(range(len(changes))):
+            file, raw = changes[at][1].file, changes[at][1].before or ""
             was = as_entry(file, self.scope, Placed(entry_block(raw), 0, 0, "", ""))
-            ways = [was, was._replace(basis="verified")]
-            ways = [way._replace(kind=kind) for way in ways for kind in (was.kind, *KINDS)]
-            if way := next((way for way in ways if placement.version(way) == version), None):
-                return way
+            # What was yet to be marked as verified is not in the journal.
+            known = _as_version([was, was._replace(basis="verified")], version)
+            if known is not None:
+                for step, change in changes[at:]:
+                    if (change.file, change.before) == (file, raw):
+                        raw = _heir(step, change)
+                return Seen(known, _name_of(raw) if raw else "")
         return None
 
     def apply(
@@ -504,6 +511,40 @@ class Store:
         """Return how a file is spelled, ``""`` if that is its name."""
         spelled = self.files.place(name).name if name in FILES and FILES[name].aliases else name
         return spelled if spelled != name else ""
+
+
+class Seen(NamedTuple):
+    """A memory as somebody saw it.
+
+    Attributes:
+        entry: What it said.
+        id: The id or address that it has now, or ``""`` if it is gone.
+    """
+
+    entry: Entry
+    id: str
+
+
+def _as_version(known: Sequence[Entry], version: str) -> Entry | None:
+    """Return what has a version, of whatever kind it was then."""
+    ways = (way._replace(kind=kind) for way in known for kind in (way.kind, *KINDS))
+    return next((way for way in ways if placement.version(way) == version), None)
+
+
+def _heir(step: Step, change: Change) -> str:
+    """Return what the lines of a memory say after a step, or ``""`` if they are gone.
+
+    Another text of a line without an id is another line; if it is the only one, it is this one.
+    """
+    if change.after is not None or not is_address(change.id):
+        return change.after or ""
+    by_hand = [it for it in step.changes if it.file == change.file and is_address(it.id)]
+    new = [each.after for each in by_hand if each.before is None]
+    return (new[0] or "") if len(new) == len(by_hand) - len(new) == 1 else ""
+
+
+def _name_of(raw: str) -> str:
+    return entry_id(Placed(entry_block(raw), 0, 0, "", ""))
 
 
 @contextmanager

@@ -87,7 +87,16 @@ class TestWhatWasSeen:
             cortex.update(entry.id, text)
         was = store_of(cortex).seen_as(entry.id, version(entry))
         assert was is not None
-        assert was.text == "CI is slow on Mondays"
+        assert (was.entry.text, was.id) == ("CI is slow on Mondays", entry.id)
+
+    def test_of_one_that_stands_in_another_section_now(
+        self, cortex: Cortex, person: Person
+    ) -> None:
+        entry = cortex.find(cortex.encode(Engram("Use pip", "always", "project"))[0].id)
+        person.changes("rules.md", "## Always", "## Never")
+        was = store_of(cortex).seen_as(entry.id, version(entry))
+        assert was is not None
+        assert (was.entry.kind, was.id) == ("always", entry.id)
 
     def test_of_a_line_that_was_written_by_hand_and_has_another_address_now(
         self, cortex: Cortex, person: Person
@@ -98,9 +107,19 @@ class TestWhatWasSeen:
         _, entry = cortex.entries()
         person.changes("lessons.md", "Mondays", "Mondays and Fridays")
         cortex.scopes.notice()
+        person.changes("lessons.md", "Fridays", "on Fridays")
+        cortex.scopes.notice()
         was = store_of(cortex).seen_as(entry.id, version(entry))
         assert was is not None
-        assert was.text == "CI is slow on Mondays"
+        assert was.entry.text == "CI is slow on Mondays"
+        assert cortex.find(was.id).text == "CI is slow on Mondays and on Fridays"
+
+    def test_of_one_that_is_gone(self, cortex: Cortex) -> None:
+        entry = remembered(cortex)
+        cortex.forget(entry.id)
+        was = store_of(cortex).seen_as(entry.id, version(entry))
+        assert was is not None
+        assert (was.entry.text, was.id) == ("CI is slow on Mondays", "")
 
     def test_of_one_that_it_does_not_have(self, cortex: Cortex) -> None:
         entry = remembered(cortex)
