@@ -6,8 +6,7 @@ None of them changes what it shows; all read well in 80 columns and stay readabl
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from datetime import date
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -22,9 +21,9 @@ from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.clock import local
 from engramdown.context import Page
-from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES, slug
+from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES
 from engramdown.gate import Said, Taught, Why
-from engramdown.hippocampus import Archived, meant
+from engramdown.hippocampus import Archived, meant, passes
 from engramdown.kinds import PROFILE, SOUL
 from engramdown.language import visible
 from engramdown.lazy import texts
@@ -42,9 +41,6 @@ _SCOPE: Final = {"soul": "the project's comes first", "profile": "a project has 
 
 
 # ---- the list ----
-
-# The filters that can be given several times.
-_CHOICES: Final = ("kind", "scope", "confidence", "source")
 
 
 @click.command("list")
@@ -90,28 +86,6 @@ def list_command(place: Place, /, *, archived: bool, **filters: Any) -> None:  #
             nothing = "nothing was retired so far; `engramdown forget ID` retires a memory"
         process.complain(nothing)
         raise Exit(REFUSED)
-
-
-def passes(entry: Entry, today: date, filters: Mapping[str, Any]) -> bool:
-    """Return whether ``entry`` passes all filters; one without a date has no age.
-
-    Args:
-        entry: A memory.
-        today: From when its age is counted.
-        filters: By the name of the option; an empty one lets everything pass.
-    """
-    for name in _CHOICES:
-        if filters[name] and getattr(entry, name) not in filters[name]:
-            return False
-    if filters["topic"] and entry.topic != slug(filters["topic"]):
-        return False
-    older, newer = filters["older"], filters["newer"]
-    if older is None and newer is None:
-        return True
-    age = views.age_of(entry, today)
-    if age is None or (older is not None and age <= older):
-        return False
-    return newer is None or age <= newer
 
 
 # ---- one memory ----

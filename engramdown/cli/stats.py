@@ -20,10 +20,11 @@ from engramdown.cli import commands, views
 from engramdown.cli.access import open_cortex
 from engramdown.cli.layout import Line, clock, line, table
 from engramdown.cli.process import Place
-from engramdown.cli.views import age_of, counted
+from engramdown.cli.views import counted
 from engramdown.clock import moment, today
 from engramdown.doctor import count_transcripts
 from engramdown.gate import ledger_of
+from engramdown.hippocampus import age_of
 from engramdown.models import OUTCOMES, Sum, sums
 from engramdown.sleep import slept_at
 from engramdown.tokens import estimate_tokens

@@ -7,7 +7,6 @@ every start, so it imports nothing of memory itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -164,14 +163,6 @@ def one_line(text: str) -> str:
     'first second'
     """
     return " ".join(part.strip() for part in text.split("\n")) if "\n" in text else text
-
-
-def age_of(entry: Entry, today: date) -> int | None:
-    """Return how many days ago a memory was written, or ``None`` when that is not known."""
-    try:
-        return (today - date.fromisoformat(entry.ts)).days
-    except ValueError:
-        return None
 
 
 def beside(comments: str) -> list[tuple[str, str]]:

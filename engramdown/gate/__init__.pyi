@@ -25,6 +25,7 @@ from engramdown.gate.pending_file import FileQueue as FileQueue
 from engramdown.gate.pending_file import question as question
 from engramdown.gate.scopes import Scopes as Scopes
 from engramdown.gate.scopes import open_store as open_store
+from engramdown.gate.why import Known as Known
 from engramdown.gate.why import Said as Said
 from engramdown.gate.why import Taught as Taught
 from engramdown.gate.why import Why as Why

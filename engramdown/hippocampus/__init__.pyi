@@ -7,10 +7,12 @@ from engramdown.hippocampus.changeset import revise as revise
 from engramdown.hippocampus.changeset import verified_by as verified_by
 from engramdown.hippocampus.entry import Archived as Archived
 from engramdown.hippocampus.entry import Entry as Entry
+from engramdown.hippocampus.entry import age_of as age_of
 from engramdown.hippocampus.entry import as_entry as as_entry
 from engramdown.hippocampus.entry import begins as begins
 from engramdown.hippocampus.entry import by_prefix as by_prefix
 from engramdown.hippocampus.entry import entry_id as entry_id
+from engramdown.hippocampus.entry import passes as passes
 from engramdown.hippocampus.entry import raw_entries as raw_entries
 from engramdown.hippocampus.entry import retired_name as retired_name
 from engramdown.hippocampus.entry import tombstones as tombstones

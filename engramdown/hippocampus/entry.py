@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from engramdown import engram as engrams
@@ -133,6 +134,38 @@ class Archived(NamedTuple):
     by: str
     date: str
     replaced: str = ""
+
+
+def age_of(entry: Entry, today: date) -> int | None:
+    """Return how many days ago a memory was written, or ``None`` when that is not known."""
+    try:
+        return (today - date.fromisoformat(entry.ts)).days
+    except ValueError:
+        return None
+
+
+def passes(entry: Entry, today: date, filters: Mapping[str, Any]) -> bool:
+    """Return whether ``entry`` passes all filters; one without a date has no age.
+
+    Args:
+        entry: A memory.
+        today: From when its age is counted.
+        filters: The kinds, scopes, confidences and sources that pass, by the name of the field,
+            the topic, and how many days old it is, ``older`` than these and not ``newer``. What is
+            empty or ``None`` lets everything pass.
+    """
+    for name in ("kind", "scope", "confidence", "source"):
+        if filters[name] and getattr(entry, name) not in filters[name]:
+            return False
+    if filters["topic"] and entry.topic != slug(filters["topic"]):
+        return False
+    older, newer = filters["older"], filters["newer"]
+    if older is None and newer is None:
+        return True
+    age = age_of(entry, today)
+    if age is None or (older is not None and age <= older):
+        return False
+    return newer is None or age <= newer
 
 
 def address(text: str) -> str:

@@ -27,7 +27,7 @@ from starlette.routing import Route as Row
 
 from engramdown.errors import EngramdownError
 from engramdown.storage import one_call
-from engramdown.web import service
+from engramdown.web import memories, service
 from engramdown.web.address import MCP_PATH, Address
 from engramdown.web.guard import KIND, Guard
 from engramdown.web.keys import TOKEN_FILE, Keys
@@ -41,7 +41,10 @@ if TYPE_CHECKING:
     from engramdown import Cortex
 
 # Every route that there is.
-ROUTES: Final[tuple[Route, ...]] = (*service.ROUTES,)
+ROUTES: Final[tuple[Route, ...]] = (
+    *service.ROUTES,
+    *memories.ROUTES,
+)
 _MOST_CONNECTIONS: Final = 256
 _SHUTDOWN: Final = 1
 _MOST_REPEATS: Final = 1_000

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from urllib.parse import urlencode
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from engramdown.web.address import Address
 from engramdown.web.keys import Keys, Kind
+from engramdown.web.problems import ProblemError
 
 if TYPE_CHECKING:
     from engramdown import Cortex
 
+T = TypeVar("T")
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 # Which key a route needs: none, the token of programs or a person's, or a person's.
 Need = Literal["nothing", "program", "person"]
@@ -29,6 +32,15 @@ class Form(BaseModel):
     """A query or a body: what is not named in it is refused."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Paged(Form):
+    """The query of a list."""
+
+    limit: int = Field(100, ge=1, le=500, description="At most so many.")
+    after: str = Field(
+        "", max_length=200, description="Where the page before ended; its Link header says it."
+    )
 
 
 @dataclass(frozen=True)
@@ -131,3 +143,47 @@ class Route:
     def name(self) -> str:
         """The name of the route, which no other one has."""
         return self.handler.__name__.strip("_")
+
+
+def page_of(
+    call: Call, items: Sequence[T], name: Callable[[T], str], data: Callable[[T], object]
+) -> Reply:
+    """Return a page of a list, with a link to the next one.
+
+    A page begins behind the last item of the one before, also if others came or went meanwhile.
+
+    Args:
+        call: The request, whose query is a :class:`Paged`.
+        items: The whole list.
+        name: Returns the id of an item.
+        data: Returns what JSON shows of it.
+    """
+    start = _start(items, call.query.after, name)
+    end = start + call.query.limit
+    headers = {"X-Total-Count": str(len(items))}
+    if end < len(items):
+        asked = call.query.model_dump(exclude_unset=True, exclude_none=True)
+        asked["after"] = f"{end - 1}.{name(items[end - 1])}"
+        joined = {
+            key: ",".join(map(str, it)) if isinstance(it, list) else it for key, it in asked.items()
+        }
+        headers["Link"] = f'<?{urlencode(joined)}>; rel="next"'
+    return Reply([data(each) for each in items[start:end]], headers=headers)
+
+
+def _start(items: Sequence[T], after: str, name: Callable[[T], str]) -> int:
+    """Return where a page begins.
+
+    Raises:
+        ProblemError: If ``after`` is not what a link said.
+    """
+    if not after:
+        return 0
+    number, _, wanted = after.partition(".")
+    if not (number.isascii() and number.isdecimal()) or not wanted:
+        raise ProblemError("invalid", "take it from the Link header of the page before", "after")
+    at = min(int(number), len(items))
+    if at < len(items) and name(items[at]) == wanted:
+        return at + 1
+    # Something came or went before it; if it went itself, the next one is in its place.
+    return next((i + 1 for i, each in enumerate(items) if name(each) == wanted), at)

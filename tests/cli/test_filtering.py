@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from engramdown.cli.show import passes
-from engramdown.cli.views import age_of
-from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.entry import Entry, age_of, passes
 from tests.tables import every
 
 TODAY = date(2026, 3, 31)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
+from httpx2 import Response
 from starlette.testclient import TestClient
 
 from engramdown import Cortex
 from engramdown.web import Address, Keys, WorkerPool
 from engramdown.web.app import application, routes_for
 from engramdown.web.routes import Service
+from tests.cli.conftest import Runner
+from tests.cortex.person import Person
 
 PORT: Final = 8378
 HERE: Final = f"http://127.0.0.1:{PORT}"
@@ -72,3 +76,25 @@ def person(clients: Clients, person_key: str) -> TestClient:
 def nobody(clients: Clients) -> TestClient:
     """Return a client without a key."""
     return clients(None)
+
+
+@pytest.fixture
+def editor(project: Path) -> Person:
+    """Return somebody who edits the project's memory by hand."""
+    return Person(project / ".engramdown")
+
+
+@pytest.fixture
+def printed(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Any]:
+    """Return what runs a command in the project, and returns what its ``--json`` prints."""
+    run = Runner(capsys, monkeypatch)
+    return lambda *words: run("-C", str(project), *words, "--json").json
+
+
+def kind_of(answer: Response) -> str:
+    """Return what kind of problem an answer is."""
+    assert answer.headers["content-type"] == "application/problem+json", answer.text
+    kind: str = answer.json()["type"].rpartition(":")[2]
+    return kind
