@@ -1,0 +1,122 @@
+"""Routes about the changes of memory: steps, undo, and what changed since a commit."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from pydantic import Field
+
+from engramdown import Hippocampus
+from engramdown.engram import Scope
+from engramdown.errors import EntryNotFoundError, StoreError
+from engramdown.git import Place, compare
+from engramdown.hippocampus import Step, by_prefix
+from engramdown.serializers import differences_data, step_data, undone_data
+from engramdown.web.problems import ProblemError
+from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of
+
+
+class StepsQuery(Paged):
+    """Which steps."""
+
+    scope: Scope | None = Field(None, description="Only of this scope.")
+    file: str = Field("", max_length=200, description="Only what changed this file: rules.md.")
+    since: str = Field("", max_length=40, description="Only from this day or time on, in UTC.")
+
+
+class DiffQuery(Form):
+    """Between which states."""
+
+    rev: str = Field(
+        "HEAD", max_length=200, description="A commit, REV1..REV2 or REV1...REV2 as git reads it."
+    )
+    scope: Scope = Field("project", description="Of which memory.")
+
+
+class _Kept(NamedTuple):
+    step: Step
+    store: Hippocampus
+
+
+def list_steps(call: Call) -> Reply:
+    """List the changes of memory, the newest first."""
+    asked = call.query
+    wanted = asked.file.removeprefix("memory/")
+    items = [
+        each
+        for each in _steps(call)
+        if asked.scope in (None, each.store.scope)
+        and each.step.at >= asked.since
+        and (not wanted or any(name.removeprefix("memory/") == wanted for name in each.step.files))
+    ]
+    items.sort(key=lambda each: each.step.at)
+    return page_of(
+        call,
+        items[::-1],
+        lambda each: each.step.id,
+        lambda each: step_data(each.step, each.store.scope),
+    )
+
+
+def show_step(call: Call) -> Reply:
+    """Show a step: who did what, why, and each line that it changed."""
+    found = _step(call)
+    return Reply(step_data(found.step, found.store.scope))
+
+
+def undo_step(call: Call) -> Reply:
+    """Reverse a step. A hand edit is never undone, and nothing that a person wrote since is lost.
+
+    409 if it cannot be undone; the detail says why, and what to do instead.
+    """
+    found = _step(call)
+    found.store.undo(found.step.id)
+    return Reply(undone_data([(found.step, found.store.scope)]))
+
+
+def show_differences(call: Call) -> Reply:
+    """Say what changed in memory since a commit, or between two, memory by memory."""
+    stores = {store.scope: store for store in call.cortex.scopes.stores}
+    if call.query.scope not in stores:
+        raise StoreError(f"the {call.query.scope} scope has no files")
+    store = stores[call.query.scope]
+    limit = call.cortex.scopes.settings.of(store.scope).max_file_bytes
+    place = Place.of(store.root, store.scope, limit)
+    sides = place.sides(call.query.rev)
+    return Reply(differences_data(place, sides, compare(sides.before, sides.after)))
+
+
+def _steps(call: Call) -> list[_Kept]:
+    scopes = call.cortex.scopes
+    return [
+        _Kept(step, each) for each in scopes.stores for step in scopes.if_readable(each.history)
+    ]
+
+
+def _step(call: Call) -> _Kept:
+    try:
+        return by_prefix(call.path["id"], _steps(call), lambda each: each.step.id, "the journal")
+    except EntryNotFoundError:
+        missing = f"no step {call.path['id']!r}; GET /v1/steps lists them"
+        raise ProblemError("not-found", missing) from None
+
+
+ROUTES: Final = (
+    Route(
+        "GET",
+        "/v1/steps",
+        list_steps,
+        query=StepsQuery,
+        answers={200: "A page of them; `Link` leads to the next one."},
+    ),
+    Route("GET", "/v1/steps/{id}", show_step, answers={200: "The step."}),
+    Route(
+        "POST",
+        "/v1/steps/{id}/undo",
+        undo_step,
+        need="person",
+        changes=True,
+        answers={200: "What was undone."},
+    ),
+    Route("GET", "/v1/diff", show_differences, query=DiffQuery, answers={200: "The changes."}),
+)
