@@ -10,7 +10,6 @@ import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime, timedelta
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -405,10 +404,6 @@ here_options = scope_options(*HERE)
 in_scope = scoped(*HERE)
 
 
-# The length of a day, 2026-02-27; a time is longer.
-_DAY: Final = 10
-
-
 class Moment(click.ParamType[str]):
     """A day or a time of the person's clock, converted to the form of transcripts."""
 
@@ -422,16 +417,12 @@ class Moment(click.ParamType[str]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
         """Return the moment in UTC."""
-        from engramdown.clock import local
+        from engramdown.clock import moment_of
         from engramdown.transcripts import stamp
 
         text = str(value)
         with suppress(ValueError, OverflowError):
-            moment = datetime.fromisoformat(text)
-            if self._end and len(text) <= _DAY:
-                moment += timedelta(days=1, microseconds=-1)
-            # Converted last: a day on which the clock changes has 23 or 25 hours.
-            return stamp(local(moment))
+            return stamp(moment_of(text, end=self._end))
         return self.fail(
             f'{text!r} is not a date; write 2026-02-27 or "2026-02-27 10:15"', param, ctx
         )

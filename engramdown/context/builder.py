@@ -101,16 +101,25 @@ class ContextBuilder:
         return Recollection(self.scopes, skills)
 
     def build(
-        self, message: str = "", session: RunningSession | None = None, *, scratchpad: bool = False
+        self,
+        message: str = "",
+        session: RunningSession | None = None,
+        *,
+        scratchpad: bool = False,
+        is_counted: bool = True,
     ) -> MemoryContext:
-        """Return what a model is to see; see :meth:`engramdown.Cortex.build_memory_context`."""
+        """Return what a model is to see; see :meth:`engramdown.Cortex.build_memory_context`.
+
+        What only a person looks at is not counted as shown.
+        """
         if session is None:
             earlier, who, running = self.earlier_sessions(), None, ""
         else:
             earlier, who, running = session.earlier, session.identity, session.id
         last = partial(self._relevant, message, running)
         made = self.recollection.context(message, earlier, who, scratchpad=scratchpad, last=last)
-        self.scopes.count("shown", (it for section in made.sections for it in section.shown))
+        if is_counted:
+            self.scopes.count("shown", (it for section in made.sections for it in section.shown))
         return made
 
     def _relevant(

@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.gate.scopes import Scopes
 
@@ -38,7 +39,18 @@ class Notebooks:
         Raises:
             StoreError: If neither scope has files.
         """
-        return self._journal(self._notebook_store())
+        return self.journal_in(None)
+
+    def journal_in(self, scope: Scope | None) -> Journal:
+        """Return the journal of a scope; ``None`` for that of the project, or the global one.
+
+        Raises:
+            StoreError: If the scope has no files.
+        """
+        own = next((store for store in self.scopes.stores if store.scope == scope), None)
+        if scope is not None and own is None:
+            raise StoreError(f"the {scope} scope has no files, so there is no place for a journal")
+        return self._journal(own or self._notebook_store())
 
     def journals(self) -> list[Journal]:
         """Return the journals that there are, the project's first, with what a model may see."""

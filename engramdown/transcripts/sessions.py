@@ -271,6 +271,24 @@ class Sessions:
                 malformed.append(offset)
         return Transcript(session, tuple(episodes), tuple(malformed))
 
+    def part(self, session: str, first: int, limit: int) -> builtins.list[Episode]:
+        """Return at most ``limit`` lines of a session, from the one with the number ``first`` on.
+
+        Raises:
+            SessionNotFoundError: If there is no such session.
+        """
+        found: builtins.list[Episode] = []
+        for _, line in self._lines(session):
+            begins = NUMBERED.match(line)
+            # To take a line apart takes much longer than to pass it over.
+            is_before = begins is not None and int(begins[1]) < first
+            episode = None if is_before else read_line(line)
+            if episode is not None and episode.seq >= first:
+                found.append(episode)
+            if len(found) == limit:
+                break
+        return found
+
     def episode(self, session: str, seq: int) -> Episode | None:
         """Return the line of a session with this number, or ``None``; no line behind it is read.
 

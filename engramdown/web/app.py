@@ -27,7 +27,7 @@ from starlette.routing import Route as Row
 
 from engramdown.errors import EngramdownError
 from engramdown.storage import one_call
-from engramdown.web import history, memories, proposals, service
+from engramdown.web import history, memories, proposals, service, transcripts
 from engramdown.web.address import MCP_PATH, Address
 from engramdown.web.guard import KIND, Guard
 from engramdown.web.keys import TOKEN_FILE, Keys
@@ -46,6 +46,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *memories.ROUTES,
     *proposals.ROUTES,
     *history.ROUTES,
+    *transcripts.ROUTES,
 )
 _MOST_CONNECTIONS: Final = 256
 _SHUTDOWN: Final = 1

@@ -12,8 +12,9 @@ from engramdown.errors import EntryNotFoundError, StoreError
 from engramdown.git import Place, compare
 from engramdown.hippocampus import Step, by_prefix
 from engramdown.serializers import differences_data, step_data, undone_data
+from engramdown.transcripts import stamp
 from engramdown.web.problems import ProblemError
-from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of
+from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of, when
 
 
 class StepsQuery(Paged):
@@ -21,7 +22,7 @@ class StepsQuery(Paged):
 
     scope: Scope | None = Field(None, description="Only of this scope.")
     file: str = Field("", max_length=200, description="Only what changed this file: rules.md.")
-    since: str = Field("", max_length=40, description="Only from this day or time on, in UTC.")
+    since: str = Field("", max_length=40, description="Only from this day or time on.")
 
 
 class DiffQuery(Form):
@@ -41,12 +42,14 @@ class _Kept(NamedTuple):
 def list_steps(call: Call) -> Reply:
     """List the changes of memory, the newest first."""
     asked = call.query
+    moment = when(asked.since, "since")
+    since = stamp(moment) if moment else ""
     wanted = asked.file.removeprefix("memory/")
     items = [
         each
         for each in _steps(call)
         if asked.scope in (None, each.store.scope)
-        and each.step.at >= asked.since
+        and each.step.at >= since
         and (not wanted or any(name.removeprefix("memory/") == wanted for name in each.step.files))
     ]
     items.sort(key=lambda each: each.step.at)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from engramdown.clock import moment_of
 from engramdown.web.address import Address
 from engramdown.web.keys import Keys, Kind
 from engramdown.web.problems import ProblemError
@@ -187,3 +189,21 @@ def _start(items: Sequence[T], after: str, name: Callable[[T], str]) -> int:
         return at + 1
     # Something came or went before it; if it went itself, the next one is in its place.
     return next((i + 1 for i, each in enumerate(items) if name(each) == wanted), at)
+
+
+def when(text: str, name: str, *, end: bool = False) -> datetime | None:
+    """Return a day or a time of the person's clock; ``None`` for ``""``.
+
+    Args:
+        text: What was given.
+        name: The name of the field.
+        end: Take a day for its last moment.
+
+    Raises:
+        ProblemError: If it is neither.
+    """
+    try:
+        return moment_of(text, end=end) if text else None
+    except (ValueError, OverflowError):
+        why = f"{text!r} is not a day or a time; write 2026-02-27 or 2026-02-27T10:15"
+        raise ProblemError("invalid", why, name) from None

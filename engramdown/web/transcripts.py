@@ -1,0 +1,270 @@
+"""Routes about what was said: sessions, their lines, cards and notes, export, and the journal."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pydantic import Field
+
+from engramdown.engram import Scope
+from engramdown.episodes import CardFiles, EpisodicMemory, as_json, as_markdown
+from engramdown.errors import AmbiguousIdError, SessionNotFoundError, StoreError
+from engramdown.journal import WorkingNotes
+from engramdown.serializers import (
+    card_data,
+    day_page_data,
+    episode_data,
+    listed_day_data,
+    notes_data,
+    session_data,
+)
+from engramdown.storage import Disk
+from engramdown.transcripts import PAYLOADS, Payloads, Pointer, Sessions, count_session, stamp
+from engramdown.web.problems import ProblemError
+from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of, when
+
+if TYPE_CHECKING:
+    from engramdown.transcripts import Episode, SessionInfo
+
+_LONGEST_NUMBER: Final = 12
+
+
+class InScope(Form):
+    """Of which memory; by default of the project's, or else of the global one."""
+
+    scope: Scope | None = None
+
+
+class SessionsQuery(Paged):
+    """Which sessions."""
+
+    limit: int = Field(20, ge=1, le=200, description="At most so many.")
+    scope: Scope | None = Field(None, description="Of which memory.")
+    open: bool = Field(default=False, description="Only those that have not ended.")
+    since: str = Field("", max_length=40, description="Only what went on at this time or later.")
+    until: str = Field("", max_length=40, description="Only what had begun by this time.")
+
+
+class LinesQuery(InScope):
+    """Which lines of a session."""
+
+    first: int = Field(0, ge=0, alias="from", description="The number of the first line.")
+    limit: int = Field(100, ge=1, le=200, description="At most so many.")
+
+
+class LineQuery(InScope):
+    """How a line is shown."""
+
+    whole: bool = Field(default=False, description="All of a text that was cut.")
+
+
+class ExportQuery(InScope):
+    """What is exported, and how."""
+
+    session: str = Field(max_length=100, description="The id of a session, or its beginning.")
+    format: Literal["md", "json"] = Field("md", description="A page to read, or everything.")
+
+
+class DaysQuery(Paged):
+    """Which days of the journal."""
+
+    limit: int = Field(10, ge=1, le=200, description="At most so many.")
+    scope: Scope | None = Field(None, description="Of which memory.")
+
+
+# ---- sessions ----
+
+
+def list_sessions(call: Call) -> Reply:
+    """List sessions, the newest first."""
+    asked, memory = call.query, _memory(call)
+    since, until = _stamp(asked.since, "since"), _stamp(asked.until, "until", end=True)
+    infos = [
+        info
+        for info in reversed(memory.sessions())
+        if not (asked.open and info.ended)
+        and not (since and info.last < since)
+        and not (until and info.started > until)
+    ]
+    return page_of(call, infos, lambda info: info.id, lambda info: _facts(memory, info))
+
+
+def show_session(call: Call) -> Reply:
+    """Show the facts about a session."""
+    memory, session = _named(call)
+    info = Sessions(memory.folder, Disk()).info(session)
+    if info is None:
+        raise StoreError(f"no line of {session} can be read; GET /v1/doctor says why")
+    return Reply(_facts(memory, info))
+
+
+def list_lines(call: Call) -> Reply:
+    """List the lines of a session from a number on; `Link` leads to the next ones."""
+    memory, session = _named(call)
+    limit = call.query.limit
+    found = Sessions(memory.folder, Disk()).part(session, call.query.first, limit + 1)
+    headers = {}
+    if len(found) > limit:
+        scope = f"&scope={call.query.scope}" if call.query.scope else ""
+        headers["Link"] = f'<?from={found[limit].seq}&limit={limit}{scope}>; rel="next"'
+    return Reply([episode_data(session, each) for each in found[:limit]], headers=headers)
+
+
+def show_line(call: Call) -> Reply:
+    """Show a line of a session, and all of a text that was cut if that is asked for."""
+    memory, session = _named(call)
+    number = call.path["seq"]
+    is_number = number.isascii() and number.isdecimal() and len(number) <= _LONGEST_NUMBER
+    episode = memory.episode(Pointer(session, int(number))) if is_number else None
+    if episode is None:
+        raise ProblemError("not-found", f"no line {number!r} in {session}")
+    if call.query.whole:
+        episode = episode._replace(text=memory.whole(episode))
+        if episode.cut is not None and len(episode.text) < episode.cut:
+            raise ProblemError("not-found", f"the rest of {session}#{number} is not kept")
+    return Reply(episode_data(session, episode))
+
+
+def show_card(call: Call) -> Reply:
+    """Show what a session was about: title, summary, tools, files."""
+    memory, session = _named(call)
+    path = CardFiles(memory.folder.parent, Disk()).path(session)
+    return Reply(card_data(memory.card(session), path))
+
+
+def show_notes(call: Call) -> Reply:
+    """Show the notes that an assistant keeps on a session."""
+    memory, session = _named(call)
+    kept = WorkingNotes(memory.folder.parent, session, disk=Disk())
+    note = kept.read()
+    if not note.digest:
+        raise ProblemError("not-found", f"no notes are kept on {session}")
+    return Reply(notes_data(kept, note))
+
+
+def export_session(call: Call) -> Reply:
+    """Export a session with everything in it, as a page of markdown or as JSON."""
+    memory = _memory(call)
+    session = session_in(memory, call.query.session)
+    payloads = Payloads(memory.folder / PAYLOADS, Disk(), durable=False)
+    episodes = memory.session(session).episodes
+
+    def whole(episode: Episode) -> str | None:
+        return payloads.fetch(episode.payload)
+
+    if call.query.format == "json":
+        return Reply(as_json(session, episodes, whole))
+    page = as_markdown(session, episodes, whole).encode("utf-8", "backslashreplace")
+    return Reply(page, media="text/markdown; charset=utf-8")
+
+
+def _memory(call: Call) -> EpisodicMemory:
+    """Return the transcripts of the scope that a request names.
+
+    Raises:
+        StoreError: If it has none.
+    """
+    scopes, scope = call.cortex.scopes, call.query.scope
+    for store in scopes.stores if scope else ():
+        if store.scope == scope:
+            return EpisodicMemory(store.root, scopes.settings.of(scope).episodes)
+    if scope or scopes.episodes is None:
+        raise StoreError(f"there are no transcripts of the {scope or 'project'}: it has no files")
+    return scopes.episodes
+
+
+def _named(call: Call) -> tuple[EpisodicMemory, str]:
+    memory = _memory(call)
+    return memory, session_in(memory, call.path["id"])
+
+
+def session_in(memory: EpisodicMemory, prefix: str) -> str:
+    """Return the id of the session that a prefix means.
+
+    Raises:
+        SessionNotFoundError: If there is none.
+        AmbiguousIdError: If there are several.
+    """
+    ids = Sessions(memory.folder, Disk()).ids()
+    wanted = prefix.lower()
+    matches = [wanted] if wanted in ids else [each for each in ids if each.startswith(wanted)]
+    if not matches:
+        raise SessionNotFoundError(prefix, str(memory.folder))
+    if len(matches) > 1:
+        raise AmbiguousIdError(prefix, matches)
+    return matches[0]
+
+
+def _facts(memory: EpisodicMemory, info: SessionInfo) -> dict[str, Any]:
+    sessions, disk = Sessions(memory.folder, Disk()), Disk()
+    tally = count_session(sessions, disk, info.id)
+    return session_data(info, tally, sessions.path(info.id))
+
+
+def _stamp(text: str, name: str, *, end: bool = False) -> str:
+    moment = when(text, name, end=end)
+    return stamp(moment) if moment else ""
+
+
+# ---- the journal ----
+
+
+def list_days(call: Call) -> Reply:
+    """List the days that have a page in the journal, the newest first."""
+    journal = call.cortex.context.notebooks.journal_in(call.query.scope)
+    days = journal.days(None)
+    return page_of(call, days, lambda day: day.date.isoformat(), listed_day_data)
+
+
+def show_day(call: Call) -> Reply:
+    """Show what was written into the journal on a day: 2026-02-27, today or yesterday."""
+    journal, day = call.cortex.context.notebooks.journal_in(call.query.scope), call.path["day"]
+    ago = {"today": 0, "yesterday": 1}.get(day.lower())
+    try:
+        which = date.fromisoformat(day) if ago is None else journal.today() - timedelta(days=ago)
+    except ValueError:
+        why = f"{day!r} is not a day; give 2026-02-27, today or yesterday"
+        raise ProblemError("invalid", why, "day") from None
+    page = journal.day(which)
+    if page is None:
+        raise ProblemError("not-found", f"nothing was written on {which.isoformat()}")
+    return Reply(day_page_data(page))
+
+
+_ONE: Final = "/v1/sessions/{id}"
+
+ROUTES: Final = (
+    Route(
+        "GET",
+        "/v1/sessions",
+        list_sessions,
+        query=SessionsQuery,
+        answers={200: "A page of them; `Link` leads to the next one."},
+    ),
+    Route("GET", _ONE, show_session, query=InScope, answers={200: "The facts."}),
+    Route(
+        "GET", f"{_ONE}/episodes", list_lines, query=LinesQuery, answers={200: "Some of the lines."}
+    ),
+    Route(
+        "GET", f"{_ONE}/episodes/{{seq}}", show_line, query=LineQuery, answers={200: "The line."}
+    ),
+    Route("GET", f"{_ONE}/card", show_card, query=InScope, answers={200: "The card."}),
+    Route("GET", f"{_ONE}/notes", show_notes, query=InScope, answers={200: "The notes."}),
+    Route(
+        "GET",
+        "/v1/export",
+        export_session,
+        need="person",
+        query=ExportQuery,
+        answers={200: "The session: markdown, or JSON if that is asked for."},
+    ),
+    Route(
+        "GET",
+        "/v1/journal",
+        list_days,
+        query=DaysQuery,
+        answers={200: "A page of them; `Link` leads to the next one."},
+    ),
+    Route("GET", "/v1/journal/{day}", show_day, query=InScope, answers={200: "The page."}),
+)

@@ -1,0 +1,166 @@
+"""Sessions, their lines, cards and notes, export, and the journal over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from starlette.testclient import TestClient
+
+from engramdown import Cortex
+from tests.web.conftest import kind_of
+
+LIST: Final = "/v1/sessions"
+LONG: Final = "x" * 300_000
+
+
+@pytest.fixture
+def talked(cortex: Cortex) -> list[str]:
+    """Record two sessions, the first of which has ended, and return their ids."""
+    episodes = cortex.episodes
+    assert episodes is not None
+    for session in ("20260227-100000-one", "20260227-110000-two"):
+        episodes.start_session(session, title=f"About {session[-3:]}")
+        episodes.log(session, "user", "Why is CI slow?", name="Ada")
+        episodes.log(session, "tool_call", {"path": "a.py"}, name="read", call="c1")
+        episodes.log(session, "tool_result", LONG, name="read", call="c1", ms=12.0)
+        episodes.log(session, "assistant", "It waits for a lock.")
+    episodes.end("20260227-100000-one")
+    return ["20260227-100000-one", "20260227-110000-two"]
+
+
+def test_sessions_are_listed_as_the_command_lists_them(
+    talked: list[str], program: TestClient, printed: Callable[..., Any]
+) -> None:
+    listed = program.get(LIST).json()
+    assert [each["id"] for each in listed] == talked[::-1]
+    assert listed == printed("log", "list")
+    assert program.get(f"{LIST}?open=true").json() == printed("log", "list", "--open")
+    page = program.get(f"{LIST}?limit=1")
+    assert (page.headers["x-total-count"], page.json()) == ("2", listed[:1])
+    assert program.get(LIST + page.links["next"]["url"]).json() == listed[1:]
+    assert program.get(f"{LIST}?since=2999-01-01").json() == []
+    assert program.get(f"{LIST}?until=2001-01-01").json() == []
+    wrong = program.get(f"{LIST}?since=yesterday")
+    assert (wrong.status_code, wrong.json()["field"]) == (422, "since")
+
+
+def test_one_is_shown_as_the_command_shows_it(
+    talked: list[str], program: TestClient, printed: Callable[..., Any]
+) -> None:
+    shown = printed("log", "show", talked[0])
+    facts = program.get(f"{LIST}/{talked[0]}").json()
+    assert {**facts, "malformed": 0, "lines": shown["lines"]} == shown
+    assert program.get(f"{LIST}/{talked[0]}/episodes").json() == shown["lines"]
+    assert program.get(f"{LIST}/{talked[0]}/card").json() == printed("log", "card", talked[0])
+
+
+def test_its_lines_come_in_parts(talked: list[str], program: TestClient) -> None:
+    path = f"{LIST}/{talked[0]}/episodes"
+    whole = program.get(path).json()
+    page = program.get(f"{path}?limit=2&scope=project")
+    found = page.json()
+    while "next" in page.links:
+        page = program.get(path + page.links["next"]["url"])
+        found += page.json()
+    assert found == whole
+    assert program.get(f"{path}?from={whole[2]['seq']}&limit=1").json() == whole[2:3]
+    assert program.get(f"{path}?from=999").json() == []
+
+
+def test_a_line_that_was_cut_can_be_had_whole(
+    talked: list[str], program: TestClient, printed: Callable[..., Any]
+) -> None:
+    path = f"{LIST}/{talked[0]}/episodes"
+    cut = next(each for each in program.get(path).json() if each["role"] == "tool_result")
+    pointer = f"{talked[0]}#{cut['seq']}"
+    assert len(cut["text"]) < len(LONG)
+    assert program.get(f"{path}/{cut['seq']}").json() == printed("log", "show", pointer)
+    whole = program.get(f"{path}/{cut['seq']}?whole=1").json()
+    assert whole["text"] == LONG
+    assert whole == printed("log", "show", pointer, "--whole")
+
+
+def test_what_is_not_kept_is_not_shown_as_whole(
+    cortex: Cortex, talked: list[str], program: TestClient
+) -> None:
+    assert cortex.episodes is not None
+    for path in cortex.episodes.folder.glob("payloads/*/*"):
+        path.unlink()
+    lines = f"{LIST}/{talked[0]}/episodes"
+    cut = next(each for each in program.get(lines).json() if each["role"] == "tool_result")
+    answer = program.get(f"{lines}/{cut['seq']}?whole=1")
+    assert (answer.status_code, kind_of(answer)) == (404, "not-found")
+
+
+def test_a_prefix_names_one_session_or_several(talked: list[str], program: TestClient) -> None:
+    assert program.get(f"{LIST}/{talked[0][:11]}").json()["id"] == talked[0]
+    answer = program.get(f"{LIST}/2026")
+    assert (answer.status_code, answer.json()["matches"]) == (300, talked)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "none",
+        "none/episodes",
+        "none/card",
+        "none/notes",
+        "..%2f..%2fetc",
+        "20260227-10/episodes/99",
+        "20260227-10/episodes/x",
+        "20260227-10/episodes/9999999999999999",
+        "20260227-10/notes",
+    ],
+)
+def test_what_there_is_not_is_a_problem(talked: list[str], program: TestClient, path: str) -> None:
+    assert talked
+    answer = program.get(f"{LIST}/{path}")
+    assert (answer.status_code, kind_of(answer)) == (404, "not-found")
+
+
+def test_notes_are_what_the_command_shows(
+    cortex: Cortex, talked: list[str], program: TestClient, printed: Callable[..., Any]
+) -> None:
+    cortex.conversations.notes(talked[0]).write("Look at the lock", by="agent")
+    answer = program.get(f"{LIST}/{talked[0]}/notes").json()
+    assert answer["text"] == "Look at the lock"
+    assert answer == printed("log", "notes", talked[0])
+
+
+def test_an_export_is_what_the_command_exports(
+    talked: list[str], person: TestClient, program: TestClient, printed: Callable[..., Any]
+) -> None:
+    assert program.get(f"/v1/export?session={talked[0]}").status_code == 403
+    data = person.get(f"/v1/export?session={talked[0]}&format=json").json()
+    assert data == printed("export", talked[0])
+    assert LONG in json.dumps(data)
+    page = person.get(f"/v1/export?session={talked[0]}")
+    assert page.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert "Why is CI slow?" in page.text
+
+
+def test_the_journal_is_what_the_command_shows(
+    cortex: Cortex, program: TestClient, printed: Callable[..., Any]
+) -> None:
+    today = cortex.journal.today()
+    cortex.journal.write("CI was red all day", by="person", themes=["ci"])
+    assert program.get("/v1/journal").json() == printed("journal", "list")
+    for day in ("today", today.isoformat()):
+        assert program.get(f"/v1/journal/{day}").json() == printed("journal", "show", day)
+    missing = program.get("/v1/journal/2001-01-01")
+    assert (missing.status_code, kind_of(missing)) == (404, "not-found")
+    wrong = program.get("/v1/journal/someday")
+    assert (wrong.status_code, wrong.json()["field"]) == (422, "day")
+
+
+def test_each_scope_has_its_own(cortex: Cortex, talked: list[str], program: TestClient) -> None:
+    assert talked
+    assert program.get(f"{LIST}?scope=global").json() == []
+    assert program.get(f"{LIST}?scope=project").json() == program.get(LIST).json()
+    cortex.context.notebooks.journal_in("global").write("For all projects", by="person")
+    assert program.get("/v1/journal").json() == []
+    (day,) = program.get("/v1/journal?scope=global").json()
+    assert day["preview"] == "For all projects"
