@@ -4,6 +4,8 @@ from engramdown.sleep.sleep import Sleep as Sleep
 from engramdown.sleep.steps import JobReport as JobReport
 from engramdown.sleep.steps import SleepSummary as SleepSummary
 from engramdown.sleep.watcher import News as News
+from engramdown.sleep.watcher import Watching as Watching
+from engramdown.sleep.watcher import news_of as news_of
 from engramdown.sleep.worker import Deed as Deed
 from engramdown.sleep.worker import WorkSummary as WorkSummary
 from engramdown.sleep.worker import work_once as work_once

@@ -15,6 +15,7 @@ import signal
 import sys
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, get_origin
 
 import uvicorn
@@ -24,11 +25,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as Row
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from engramdown.errors import EngramdownError
 from engramdown.storage import one_call
 from engramdown.web import history, memories, proposals, service, transcripts
 from engramdown.web.address import MCP_PATH, Address
+from engramdown.web.events import Events
 from engramdown.web.guard import KIND, Guard
 from engramdown.web.keys import TOKEN_FILE, Keys
 from engramdown.web.problems import MEDIA_TYPE, ProblemError, encoded, problem_of
@@ -50,6 +53,8 @@ ROUTES: Final[tuple[Route, ...]] = (
 )
 _MOST_CONNECTIONS: Final = 256
 _SHUTDOWN: Final = 1
+# For how many seconds, or twice that, the head of a request may arrive.
+_HEAD_SECONDS: Final = 10.0
 _MOST_REPEATS: Final = 1_000
 _NO_CONTENT: Final = 204
 
@@ -81,7 +86,7 @@ def application(shared: Service, pool: WorkerPool, mcp: Starlette | None = None)
             ProblemError: _problem,
             Exception: _mistake,
         },
-        lifespan=_lifespan(mcp),
+        lifespan=_lifespan(shared, pool, mcp),
     )
     app.router.redirect_slashes = False
     hint = (
@@ -114,15 +119,28 @@ def serve(
     """
     pool = WorkerPool(cortex)
     try:
-        shared = Service(address, keys, routes_for(is_read_only=is_read_only), is_read_only)
+        events, routes = Events(cortex), routes_for(is_read_only=is_read_only)
+        shared = Service(address, keys, events, routes, is_read_only)
         app = application(shared, pool, mcp(pool) if mcp else None)
-        asyncio.run(run(app, address, ready))
+        asyncio.run(run(app, address, ready, events.close))
     finally:
         pool.close()
 
 
-async def run(app: ASGIApp, address: Address, ready: Callable[[], object] = bool) -> None:
-    """Run an application behind a guard until a signal ends it; call ``ready()`` at the start."""
+async def run(
+    app: ASGIApp,
+    address: Address,
+    ready: Callable[[], object] = bool,
+    leave: Callable[[], object] = bool,
+) -> None:
+    """Run an application behind a guard until a signal ends it.
+
+    Args:
+        app: The application.
+        address: Where to listen.
+        ready: Called once clients can connect.
+        leave: Called when a signal says that the end has come, so that no stream goes on.
+    """
     for name in ("uvicorn", "uvicorn.error", "sse_starlette"):
         logging.getLogger(name).setLevel(logging.ERROR)
     config = uvicorn.Config(
@@ -131,6 +149,7 @@ async def run(app: ASGIApp, address: Address, ready: Callable[[], object] = bool
         log_config=None,
         access_log=False,
         server_header=False,
+        http=_Connection,
         limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_SHUTDOWN,
     )
@@ -138,16 +157,53 @@ async def run(app: ASGIApp, address: Address, ready: Callable[[], object] = bool
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         ready()
-        await uvicorn.Server(config).serve(sockets=[address.socket])
+        await _Server(config, leave).serve(sockets=[address.socket])
     finally:
         signal.signal(signal.SIGTERM, before)
         address.socket.close()
 
 
-def _lifespan(mcp: Starlette | None) -> Callable[[Starlette], Any]:
+class _Server(uvicorn.Server):
+    """A server whose streams end when a signal comes."""
+
+    def __init__(self, config: uvicorn.Config, leave: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._leave = leave
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._leave()
+        super().handle_exit(sig, frame)
+
+
+class _Connection(H11Protocol):
+    """A connection that ends if the head of a request does not arrive in time."""
+
+    _waited_after: object = ""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self.loop.call_later(_HEAD_SECONDS, self._end_if_slow)
+
+    def _end_if_slow(self) -> None:
+        """Close the connection if it has waited for the same request at the last look already."""
+        if self.transport.is_closing():
+            return
+        cycle: Any = self.cycle
+        is_waiting = cycle is None or cycle.response_complete
+        if is_waiting and self._waited_after is cycle:
+            self.transport.close()
+            return
+        self._waited_after = cycle if is_waiting else ""
+        self.loop.call_later(_HEAD_SECONDS, self._end_if_slow)
+
+
+def _lifespan(
+    shared: Service, pool: WorkerPool, mcp: Starlette | None
+) -> Callable[[Starlette], Any]:
     @contextlib.asynccontextmanager
     async def live(_: Starlette) -> AsyncIterator[None]:
-        async with mcp.router.lifespan_context(mcp) if mcp else contextlib.nullcontext():
+        beside = mcp.router.lifespan_context(mcp) if mcp else contextlib.nullcontext()
+        async with shared.events.running(pool), beside:
             yield
 
     return live

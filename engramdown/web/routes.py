@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from engramdown.clock import moment_of
 from engramdown.web.address import Address
+from engramdown.web.events import Events
 from engramdown.web.keys import Keys, Kind
 from engramdown.web.problems import ProblemError
 
@@ -52,12 +53,14 @@ class Service:
     Attributes:
         address: Where it listens.
         keys: The keys that it knows.
+        events: What it tells of as it happens.
         routes: Its table.
         is_read_only: Whether it only shows memory.
     """
 
     address: Address
     keys: Keys
+    events: Events
     routes: Sequence[Route]
     is_read_only: bool = False
 

@@ -11,6 +11,8 @@ from engramdown.web.openapi import document
 from engramdown.web.problems import ProblemError
 from engramdown.web.routes import Call, Form, Reply, Route
 
+EVENT_STREAM: Final = "text/event-stream"
+
 
 class Code(Form):
     """A code from the terminal."""
@@ -57,6 +59,19 @@ def revoke_keys(call: Call) -> Reply:
     return Reply({"revoked": call.service.keys.revoke()})
 
 
+def events(call: Call) -> Reply:
+    """Tell what happens to memory, as it happens: server-sent events.
+
+    `change`, `proposal` and `trouble` have what `engramdown watch --json` prints, `session` says
+    which transcript was written, and `reset` that too much happened: load anew what you show. With
+    `Last-Event-ID` it begins with what happened since.
+    """
+    if call.service.events.is_full:
+        raise ProblemError("busy", "too many clients listen already; close another page")
+    stream = call.service.events.stream(call.headers.get("last-event-id", ""))
+    return Reply(stream=stream, media=EVENT_STREAM)
+
+
 ROUTES: Final = (
     Route("GET", "/health", health, need="nothing", answers={200: "The version."}),
     Route("GET", "/openapi.json", openapi, need="nothing", answers={200: "OpenAPI 3.1."}),
@@ -66,4 +81,12 @@ ROUTES: Final = (
     Route("GET", "/v1/keys", keys, need="person", answers={200: "Each id, and since when."}),
     Route("DELETE", "/v1/keys", revoke_keys, need="person", answers={200: "How many there were."}),
     Route("DELETE", "/v1/keys/{id}", revoke_key, need="person", answers={204: "It is revoked."}),
+    Route(
+        "GET",
+        "/v1/events",
+        events,
+        takes=["Last-Event-ID"],
+        answers={200: "Events, until either side ends."},
+        media=EVENT_STREAM,
+    ),
 )

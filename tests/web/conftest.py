@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from engramdown import Cortex
 from engramdown.web import Address, Keys, WorkerPool
 from engramdown.web.app import application, routes_for
+from engramdown.web.events import Events
 from engramdown.web.routes import Service
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person
@@ -44,7 +45,8 @@ def clients(cortex: Cortex, keys: Keys) -> Iterator[Clients]:
             pool = WorkerPool(cortex)
             stack.callback(pool.close)
             routes = routes_for(is_read_only=is_read_only)
-            shared = Service(Address(unused, "127.0.0.1", PORT), keys, routes, is_read_only)
+            address = Address(unused, "127.0.0.1", PORT)
+            shared = Service(address, keys, Events(cortex), routes, is_read_only)
             headers = {"Authorization": f"Bearer {key}"} if key else {}
             client = TestClient(application(shared, pool), HERE, headers=headers)
             return stack.enter_context(client)

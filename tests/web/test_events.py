@@ -1,0 +1,183 @@
+"""Events: told as they happen, told again to who was away, and never without bound."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from engramdown import Cortex, Engram
+from engramdown.web import WorkerPool
+from engramdown.web import events as module
+from engramdown.web.events import MOST_CLIENTS, Events
+from tests.cortex.person import Person
+
+pytestmark = pytest.mark.anyio
+
+
+class Event(NamedTuple):
+    """An event as a client reads it."""
+
+    id: str
+    name: str
+    data: Any
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run asynchronous tests with asyncio."""
+    return "asyncio"
+
+
+class Client:
+    """Somebody who listens.
+
+    Attributes:
+        id: The last id that they heard.
+    """
+
+    def __init__(self, events: Events, seen: str = "") -> None:
+        """Listen, after the event ``seen``."""
+        self._pieces = events.stream(seen)
+        self.id = seen
+
+    async def hear(self) -> Event:
+        """Return the next event."""
+        while True:
+            fields = await self._read()
+            if "event" in fields:
+                return Event(self.id, fields["event"], json.loads(fields["data"]))
+
+    async def settle(self) -> None:
+        """Read until the client knows where it is."""
+        while "id" not in await self._read():
+            pass
+
+    async def leave(self) -> None:
+        """Stop listening."""
+        await self._pieces.aclose()  # type: ignore[attr-defined]  # it is a generator
+
+    async def _read(self) -> dict[str, str]:
+        piece = (await anext(self._pieces)).decode()
+        assert piece != ": still here\n\n", "nothing is told"
+        fields = dict(line.split(": ", 1) for line in piece.strip().split("\n"))
+        self.id = fields.get("id", self.id)
+        return fields
+
+
+@asynccontextmanager
+async def running(cortex: Cortex) -> AsyncIterator[Events]:
+    """Yield the events of a memory that is watched."""
+    pool, events = WorkerPool(cortex), Events(cortex)
+    try:
+        async with events.running(pool):
+            yield events
+    finally:
+        pool.close()
+
+
+async def test_a_change_and_a_hand_edit_are_told(cortex: Cortex, project: Path) -> None:
+    cortex.propose(Engram("Deploy on Mondays", "lesson", "project", source="user"))
+    async with running(cortex) as events:
+        client = Client(events)
+        await client.settle()
+        await asyncio.to_thread(
+            cortex.propose, Engram("Use uv, never pip", "lesson", "project", source="user")
+        )
+        learned = await client.hear()
+        assert (learned.name, learned.data["what"]) == ("change", "learned")
+        assert learned.data["text"] == "Use uv, never pip"
+        assert f"project:{learned.data['step']}" in learned.id
+        Person(project / ".engramdown").adds("lessons.md", "- Written in an editor")
+        edited = await client.hear()
+        assert (edited.data["by"], edited.data["text"]) == ("person", "Written in an editor")
+        await client.leave()
+
+
+async def test_who_was_away_hears_what_was_missed_once(cortex: Cortex) -> None:
+    cortex.propose(Engram("Deploy on Mondays", "lesson", "project", source="user"))
+    async with running(cortex) as events:
+        before = Client(events)
+        await before.settle()
+        await before.leave()
+    cortex.propose(Engram("Use uv, never pip", "lesson", "project", source="user"))
+    async with running(cortex) as events:
+        client = Client(events, before.id)
+        assert (await client.hear()).data["text"] == "Use uv, never pip"
+        await asyncio.to_thread(
+            cortex.propose, Engram("Lunch is at noon", "lesson", "project", source="user")
+        )
+        assert (await client.hear()).data["text"] == "Lunch is at noon"
+        again = Client(events, client.id)
+        await again.settle()
+        assert again.id == client.id
+        await again.leave()
+        await client.leave()
+
+
+@pytest.mark.parametrize("seen", ["project:00000000", "project:", "project:../../x,global:y"])
+async def test_a_place_that_is_not_known_is_a_reset(cortex: Cortex, seen: str) -> None:
+    for number in range(3):
+        cortex.propose(Engram(f"Lesson number {number}", "lesson", "project", source="user"))
+    async with running(cortex) as events:
+        client = Client(events, seen)
+        first = await client.hear()
+        expected = "change" if seen == "project:" else "reset"
+        assert first.name == expected
+        await client.leave()
+
+
+async def test_who_reads_too_slowly_hears_a_reset_and_then_goes_on(
+    cortex: Cortex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST_WAITING", 3)
+    async with running(cortex) as events:
+        slow = Client(events)
+        await slow.settle()
+        for number in range(12):
+            await asyncio.to_thread(
+                cortex.propose,
+                Engram(f"Lesson number {number}", "lesson", "project", source="user"),
+            )
+            await asyncio.sleep(0.05)
+        last = Client(events)
+        await last.settle()
+        while (await slow.hear()).name != "reset":
+            pass
+        await asyncio.to_thread(
+            cortex.propose, Engram("Read at last", "lesson", "project", source="user")
+        )
+        while (heard := await slow.hear()).data.get("text") != "Read at last":
+            assert heard.name in ("reset", "change")
+        await slow.leave()
+        await last.leave()
+
+
+async def test_a_transcript_that_is_written_is_told(cortex: Cortex) -> None:
+    async with running(cortex) as events:
+        client = Client(events)
+        await client.settle()
+        session = await asyncio.to_thread(cortex.session, "s1")
+        await asyncio.to_thread(session.begin_turn, "hello")
+        heard = await client.hear()
+        assert (heard.name, heard.data) == ("session", {"session": "s1", "what": "begun"})
+        await client.leave()
+
+
+async def test_streams_end_with_the_server_and_leave_nothing(cortex: Cortex) -> None:
+    async with running(cortex) as events:
+        clients = [Client(events) for _ in range(MOST_CLIENTS)]
+        for client in clients:
+            await client.settle()
+        before = events.is_full
+        await clients[0].leave()
+        assert (before, events.is_full) == (True, False)
+        events.close()
+        for client in clients[1:]:
+            with pytest.raises(StopAsyncIteration):
+                await client.hear()
