@@ -114,7 +114,7 @@ def context(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: ob
             output.show(_explain_memory(made))
         else:
             # Only JSON has more than the text.
-            data = _memory_data(made, serializers.folders(cortex)) if as_json else {}
+            data = serializers.context_data(made, serializers.folders(cortex)) if as_json else {}
             _print(data, str(made), as_json=as_json)
 
 
@@ -123,22 +123,6 @@ def _print(data: dict[str, Any], text: str, *, as_json: bool) -> None:
         output.print_json(data)
     else:
         output.print_exact(text if text.endswith("\n") else f"{text}\n")
-
-
-def _memory_data(made: MemoryContext, where: serializers.Folders) -> dict[str, Any]:
-    return {
-        "text": str(made),
-        "tokens": estimate_tokens(made),
-        "sections": [
-            {
-                **serializers.pick(section, "name heading budget tokens"),
-                "shown": [entry.id for entry in section.shown],
-                "left_out": [serializers.entry_data(entry, where) for entry in section.left_out],
-                "text": section.text,
-            }
-            for section in made.sections
-        ],
-    }
 
 
 def _explain_memory(made: MemoryContext) -> Iterator[Line]:
@@ -286,23 +270,7 @@ def _show_prompt(cortex: Cortex, message: str, chosen: Mapping[str, Any]) -> Non
     shapes = {"text": made.text, "openai": made.openai, "anthropic": made.anthropic}
     prompt: Any = shapes[chosen["shape"] or "text"]()
     text = prompt if isinstance(prompt, str) else json.dumps(prompt, indent=2)
-    data = {
-        **serializers.pick(made, "session budget tokens"),
-        "prompt": prompt,
-        **serializers.pick(made, " ".join(_PARTS)),
-        "sections": [serializers.pick(each, "name heading tokens text") for each in made.sections],
-        "messages": [
-            {
-                **serializers.pick(each, "source role tokens"),
-                "whole": each.is_whole,
-                "text": each.text,
-            }
-            for each in made.messages
-        ],
-        "tail": made.tail,
-        "dropped": [each._asdict() for each in made.dropped],
-        "degraded": made.degraded,
-    }
+    data = serializers.prompt_data(made, prompt)
     _print(data, text, as_json=chosen["as_json"])
 
 

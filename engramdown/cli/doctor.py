@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import click
 from click.exceptions import Exit
@@ -28,11 +26,9 @@ from engramdown.cli.layout import Line, Part, cells, line, table
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted
 from engramdown.clock import today
-from engramdown.engram import Scope
 from engramdown.errors import SettingsError
 from engramdown.git import find_repository
 from engramdown.hippocampus import FileChange, new_id
-from engramdown.integrations.claude_code.environment import FOLDER, TROUBLE, troubles
 from engramdown.settings import Settings, load
 
 ADVICE: Final = "What to do"
@@ -54,15 +50,6 @@ _WIDEST_COLUMN: Final = 24
 # How much of a line of a transcript is shown, and how much of that before a hidden secret.
 _BEFORE_SECRET: Final = 40
 _SHOWN: Final = 100
-
-
-class _Report(NamedTuple):
-    """The findings in one scope."""
-
-    scope: Scope
-    folder: Path
-    files: int
-    findings: Sequence[health.Finding]
 
 
 class _Fixes(NamedTuple):
@@ -118,57 +105,23 @@ def doctor(place: Place, /, *, staged: bool, mend: bool, dry_run: bool, **_: obj
         _check_staged(place)
         return
     fixes = _mend(place) if mend or dry_run else _Fixes()
-    reports = _inspect_scopes(place)
+    home = home_of(place)
+    reports = health.inspect_scopes(home, project_of(place), place.mode)
+    if not reports:
+        raise click.ClickException(views.no_memory(start_of(place), home))
     lines = [*fixes.lines()] if dry_run else []
     if fixes.changes and not dry_run:
         mended = counted(len(fixes.changes), "file")
         lines = [line((f"Mended {mended}; `engramdown undo` takes a step back.", "good"))]
-    show([*lines, *_report_lines(reports)], _data(reports, fixes))
+    data = serializers.doctor_data(
+        reports, output.planned_data(fixes.changes), [*fixes.sentences()], dry_run=dry_run
+    )
+    show([*lines, *_report_lines(reports)], data)
     found = [finding for report in reports for finding in report.findings]
     if any(finding.code in health.UNREADABLE | {"settings"} for finding in found):
         raise Exit(output.STORE_FAILED)
     is_wrong = any(finding.level != "note" for finding in found)
     raise Exit(output.REFUSED if is_wrong else output.DONE)
-
-
-# ---- looking ----
-
-
-def _inspect_scopes(place: Place) -> list[_Report]:
-    """Look at every scope that exists; raises if there is none."""
-    home, project = home_of(place), project_of(place)
-    scopes: list[tuple[Scope, Path]] = [("global", home)] if os.path.lexists(home) else []
-    if project is not None:
-        scopes.append(("project", project))
-    if not scopes:
-        raise click.ClickException(views.no_memory(start_of(place), home))
-    chosen, configured = health.inspect_settings(home, project, place.mode)
-    reports = []
-    for scope, root in scopes:
-        settings = chosen.of(scope)
-        seen = health.Inspection(root, settings.max_file_bytes)
-        findings = [*configured.get(root, []), *seen.findings]
-        if root.is_dir():
-            findings += health.check(seen.files, today(), scope)
-            findings += health.inspect_origins(root, scope)
-            findings += health.inspect_citations(root) if scope == "project" else ()
-            findings += health.telling_findings(root, settings.episodes)
-            findings += _hook_findings(root)
-        files = len(seen.files) if root.is_dir() else 0
-        reports.append(_Report(scope, root / "memory", files, findings))
-    return reports
-
-
-def _hook_findings(root: Path) -> list[health.Finding]:
-    """Return the failures of hooks of agents within a week."""
-    since = (today() - timedelta(days=_WEEK)).isoformat()
-    lately = [line for line in troubles(root) if line > since]
-    if not lately:
-        return []
-    place = f"../{FOLDER}/{TROUBLE}", 0
-    return [
-        health.find(place, "hook-trouble", count=len(lately), reason=lately[-1].partition(" ")[2])
-    ]
 
 
 # ---- mending ----
@@ -220,7 +173,7 @@ def _repair(cortex: Cortex, ids: Iterator[str]) -> None:
 # ---- reporting ----
 
 
-def _report_lines(reports: Sequence[_Report]) -> Iterator[Line]:
+def _report_lines(reports: Sequence[health.Report]) -> Iterator[Line]:
     found = [finding for report in reports for finding in report.findings]
     for report in reports:
         if report.findings:
@@ -238,7 +191,7 @@ def _report_lines(reports: Sequence[_Report]) -> Iterator[Line]:
         yield line((f"Nothing is wrong in {files}{notes}.", "good"))
 
 
-def _scope_lines(report: _Report) -> Iterator[Line]:
+def _scope_lines(report: health.Report) -> Iterator[Line]:
     folder = report.folder
     shown = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
     yield line((views.SCOPE_NAMES[report.scope], "strong"), f"  {shown}", hang=2)
@@ -278,35 +231,6 @@ def _counted_levels(counts: Mapping[health.Level, int]) -> str:
     return ", ".join(counted(counts[level], level) for level in _LEVELS if counts[level])
 
 
-def _data(reports: Sequence[_Report], fixes: _Fixes) -> dict[str, Any]:
-    found = [finding for report in reports for finding in report.findings]
-    return {
-        "healthy": all(finding.level == "note" for finding in found),
-        **{f"{level}s": sum(each.level == level for each in found) for level in _LEVELS},
-        "fixable": sum(finding.fixable for finding in found),
-        "dry_run": given()["dry_run"],
-        "changes": output.planned_data(fixes.changes),
-        "tidied": [*fixes.sentences()],
-        "scopes": [
-            {
-                "scope": report.scope,
-                "folder": str(report.folder),
-                "files": report.files,
-                "findings": [
-                    _finding_data(each, Path(os.path.realpath(report.folder / each.file)))
-                    for each in report.findings
-                ],
-            }
-            for report in reports
-        ],
-    }
-
-
-def _finding_data(finding: health.Finding, path: Path) -> dict[str, Any]:
-    data = serializers.pick(finding, "file line code level message advice fixable")
-    return {**data, "path": str(path)}
-
-
 # ---- staged files ----
 
 
@@ -335,20 +259,6 @@ def _check_staged(place: Place) -> None:
         lines.append(line((f"Nothing is wrong in {files}.", "good")))
     else:
         lines.append(line((NOTHING_STAGED, "dim")))
-    data = {
-        "healthy": not is_stopped,
-        "files": report.files,
-        "errors": counts["error"],
-        "warnings": counts["warning"],
-        "findings": [
-            {
-                **_finding_data(finding, repository.top / path),
-                "file": path,
-                "stops": health.stops(finding),
-            }
-            for path, finding in report.findings
-        ],
-    }
-    show(lines, data)
+    show(lines, serializers.staged_data(report, repository.top))
     if is_stopped:
         raise Exit(output.REFUSED)

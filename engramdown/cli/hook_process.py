@@ -107,9 +107,9 @@ def _handle(place: Place, name: str, found: Callable[[], Event], printer: _Print
     _allow(0)
     complain(name, reason)
     if where is not None:
-        from engramdown.integrations.claude_code import environment
+        from engramdown import storage
 
-        environment.complain(where.root, name, reason)
+        storage.complain(where.root, name, reason)
 
 
 def _folder(place: Place, event: Event) -> Path:

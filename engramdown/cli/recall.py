@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from click.exceptions import Exit
@@ -90,7 +90,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
     for note in results.notes:
         output.note(note)
     if as_json:
-        output.print_json(_data(results, serializers.folders(cortex)))
+        output.print_json(serializers.recall_data(results, serializers.folders(cortex)))
     else:
         output.show(_lines(results))
     if not results:
@@ -127,22 +127,3 @@ def _lines(results: Found) -> list[Line]:
         if results.working:
             lines += [line((journal.NOTES_HEAD, "dim")), *journal.note_lines(results.working)]
     return lines
-
-
-def _data(results: Found, where: serializers.Folders) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "memories": [
-            {
-                **serializers.entry_data(entry, where),
-                **({"newer": results.newer[entry.id]} if entry.id in results.newer else {}),
-            }
-            for entry in results.memories
-        ],
-        "episodes": [serializers.hit_data(hit) for hit in results.episodes],
-    }
-    if results.journal or results.working:
-        if results.journal:
-            data["journal"] = [serializers.match_data(match) for match in results.journal]
-        if results.working:
-            data["notes"] = [serializers.note_data(match) for match in results.working]
-    return data

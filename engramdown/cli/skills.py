@@ -71,11 +71,8 @@ def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
     uses = skills.uses() if as_json else {}
     data, lines, group = [], [], ""
     for known in found:
-        skill, other = known.skill, known.other or None
-        used = uses.get(f"{skill.scope}/{skill.label}", Used())
-        shadows = {"shadows": other if known.counts else None}
-        shadows["shadowed_by"] = None if known.counts else other
-        data.append({**skill_data(skill), **_used_data(used), **shadows})
+        skill = known.skill
+        data.append(serializers.listed_skill_data(known, uses))
         if skill.scope != group:
             lines += [line()] if group else []
             lines.append(_heading("skills", skill))
@@ -103,7 +100,8 @@ def show_skill(place: Place, /, *, label: str, scope: Scope | None, **_: object)
     """Show one skill as it is: this project's, if there are two of that label."""
     skills = opened(place, scope)
     skill = skills.read(label, scope)
-    used = skills.uses().get(f"{skill.scope}/{skill.label}", Used())
+    uses = skills.uses()
+    used = uses.get(f"{skill.scope}/{skill.label}", Used())
     files = library.files_beside(Disk(durable=False), skill.path.parent)
     lines = [_heading(skill.label, skill), whole((str(skill.path), "where"))]
     if used.times:
@@ -113,8 +111,7 @@ def show_skill(place: Place, /, *, label: str, scope: Scope | None, **_: object)
     lines += finding_lines(skill)
     lines += [line((f"{each.name}  {each.size} bytes", "dim"), indent=2) for each in files]
     lines += [line(), whole(skill.page.render().rstrip("\n"))]
-    more = {"files": [each._asdict() for each in files], "text": skill.page.render()}
-    commands.show(lines, {**skill_data(skill), **_used_data(used), **more})
+    commands.show(lines, serializers.whole_skill_data(skill, uses, files))
 
 
 @click.command()
@@ -138,7 +135,7 @@ def validate(place: Place, /, *, labels: tuple[str, ...], scope: Scope | None, *
     ending = (f"{counted(len(wrong), 'finding')}.", "strong") if wrong else (healthy, "good")
     commands.show(
         [*(each for skill in chosen for each in finding_lines(skill)), line(ending)],
-        {"valid": not (wrong or skills.troubles), "skills": [skill_data(each) for each in chosen]},
+        serializers.validity_data(chosen, is_valid=not (wrong or skills.troubles)),
     )
     _refuse_unread(skills)
     if wrong:
@@ -151,19 +148,6 @@ def _refuse_unread(skills: library.Skills) -> None:
         output.note(trouble)
     if skills.troubles:
         raise Exit(STORE_FAILED)
-
-
-def skill_data(skill: library.Skill) -> dict[str, Any]:
-    """Return the JSON of a skill."""
-    return {
-        **serializers.pick(skill, "label scope path"),
-        "name": skill.page.text("name"),
-        "description": skill.description,
-        "findings": [
-            {**each._asdict(), "level": each.level, "advice": each.advice}
-            for each in skill.findings
-        ],
-    }
 
 
 def finding_lines(skill: library.Skill) -> Iterator[Line]:
@@ -182,10 +166,6 @@ def _finding_line(finding: library.Finding, folder: str = "", **layout: int) -> 
 
 def _heading(title: str, skill: library.Skill) -> Line:
     return line((title, "strong"), (f"  {views.SCOPE_NAMES[skill.scope]}", "dim"))
-
-
-def _used_data(used: Used) -> dict[str, Any]:
-    return {"uses": used.times, "last_used": used.last or None}
 
 
 _body_option = click.option(
@@ -219,7 +199,7 @@ def new(place: Place, /, *, label: str, scope: Scope | None, dry_run: bool, **_:
     if options["body_file"] is None:
         opens = f"`engramdown skills edit {label}` opens it, to write how it is done."
         lines.append(line((opens, "dim")))
-    commands.show(lines, {"changed": True, **skill_data(skill)})
+    commands.show(lines, {"changed": True, **serializers.skill_data(skill)})
 
 
 @click.command("edit")
@@ -267,7 +247,7 @@ def edit_skill(
     if text != old:
         lines = [whole((f"Changed {written.path}", "good"))]
         lines += [*diff(old, text, written.path.name), *finding_lines(written)]
-    commands.show(lines, {"changed": text != old, **skill_data(written)})
+    commands.show(lines, {"changed": text != old, **serializers.skill_data(written)})
 
 
 @click.command("delete")
@@ -282,7 +262,7 @@ def delete_skill(
     """
     skills = opened(place, scope)
     skill = _find(skills, label, scope)
-    data = {**skill_data(skill), "changed": True}
+    data = {**serializers.skill_data(skill), "changed": True}
     if skill.scope == "builtin":
         stays = "comes with the program and stays; a skill of yours with this label replaces it"
         raise RefusalError(f"{skill.label} {stays}")
@@ -312,7 +292,9 @@ def restore_skill(
         _show_trial(back, {"label": label, "scope": where})
         return
     skill = skills.restore(where, label)
-    commands.show([whole((f"Wrote {skill.path}", "good"))], {"changed": True, **skill_data(skill)})
+    commands.show(
+        [whole((f"Wrote {skill.path}", "good"))], {"changed": True, **serializers.skill_data(skill)}
+    )
 
 
 def _show_trial(text: str, data: dict[str, Any]) -> None:
@@ -351,7 +333,7 @@ def _edit_text(skill: library.Skill) -> str:
 
 def _show_dry_run(skill: library.Skill, before: str) -> None:
     after = skill.page.render()
-    data = {"changed": before != after, **skill_data(skill)}
+    data = {"changed": before != after, **serializers.skill_data(skill)}
     commands.show_dry_run(skill.path, before, after, data, name=str(skill.path))
 
 
@@ -392,7 +374,7 @@ def import_skills(
     summary += [f"{counts[action]} {action}" for action in rest if counts[action]]
     lines = [row for fate in fates for row in _import_lines(fate)]
     lines.append(line((f"{', '.join(summary)}.", "strong")))
-    data = {"dry_run": dry_run, "skills": [_import_data(fate) for fate in fates]}
+    data = serializers.imported_skills_data(fates, dry_run=dry_run)
     commands.show(lines, data)
     if counts["failed"]:
         raise Exit(STORE_FAILED)
@@ -414,20 +396,3 @@ def _import_lines(fate: library.Fate) -> Iterator[Line]:
         yield line((f"{finding.file}:{finding.line}: {finding.message}", "warn"), indent=4)
     if fate.kept is not None:
         yield whole((f"    the one before is kept in {fate.kept}", "where"))
-
-
-def _import_data(fate: library.Fate) -> dict[str, Any]:
-    each = fate.incoming
-    return {
-        "label": each.label,
-        **serializers.pick(fate, "action reason"),
-        "source": each.source,
-        **serializers.pick(fate, "path kept"),
-        "description": each.page.text("description"),
-        "files": [
-            {"name": name, "size": len(each.files[name].data), "runs": each.files[name].runs}
-            for name in sorted(each.files)
-        ],
-        "hidden": each.hidden,
-        "findings": [{**one._asdict(), "level": one.level} for one in each.findings],
-    }

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from click.exceptions import Exit
@@ -42,7 +42,7 @@ from engramdown.lazy import texts
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.consolidation import Operation, Row, Ruling
+    from engramdown.consolidation import Row, Ruling
     from engramdown.gate import CompactionReceipt, Prepared, Receipt
     from engramdown.sleep import Deed, JobReport, SleepSummary, WorkSummary
 
@@ -91,7 +91,7 @@ def sleep(
     except KeyboardInterrupt:
         sleeping.summary.stopped = True
     summary = sleeping.summary
-    show([] if summary.skipped else _sleep_lines(summary), _sleep_data(summary))
+    show([] if summary.skipped else _sleep_lines(summary), serializers.sleep_data(summary))
     if summary.skipped:
         raise RefusalError(views.OFF)
     for name, reason in summary.failed.items():
@@ -182,39 +182,6 @@ def _cost_lines(summary: SleepSummary | WorkSummary) -> Iterator[Line]:
     calls, tokens = summary.spent.calls, summary.spent.tokens
     if calls:
         yield line((f"{counted(calls, 'call')} of {summary.model}, {tokens} tokens", "dim"))
-
-
-def _sleep_data(summary: SleepSummary) -> dict[str, Any]:
-    return {
-        **serializers.pick(summary, "dry_run stopped skipped model"),
-        "spent": summary.spent._asdict(),
-        **serializers.pick(summary, "running not_ours busy failed"),
-        "jobs": [
-            {
-                **serializers.pick(report, "scope job steps left skipped problems refused"),
-                "receipts": [
-                    *map(_receipt_data, report.receipts),
-                    *map(_compacted_data, report.compacted),
-                ],
-            }
-            for report in summary.jobs
-        ],
-    }
-
-
-def _receipt_data(receipt: Receipt) -> dict[str, str]:
-    engram = receipt.engram
-    return {
-        **serializers.pick(receipt, "action reason id"),
-        "text": engram.text,
-        "from": engram.origin,
-    }
-
-
-def _compacted_data(receipt: CompactionReceipt) -> dict[str, Any]:
-    operation = receipt.operation
-    name, ids = (operation.name, [*operation.ids]) if operation is not None else ("", [])
-    return {**serializers.pick(receipt, "action reason id"), "operation": name, "ids": ids}
 
 
 # ---- the worker ----
@@ -329,7 +296,7 @@ class _Rounds:
         if self.broken is not None:
             raise self.broken
         if self.as_json:
-            click.echo(json.dumps(_round_data(summary)))
+            click.echo(json.dumps(serializers.round_data(summary)))
         else:
             self._note_undone(summary)
             if last:
@@ -380,21 +347,6 @@ def _deed_lines(deed: Deed) -> Iterator[Line]:
     yield line((f"{time}  ", "dim"), (verb, style), f": {about}", hang=4)
     for text in _learned(deed.receipts):
         yield line((text, "dim"), indent=10, hang=12)
-
-
-def _round_data(summary: WorkSummary) -> dict[str, Any]:
-    return {
-        **serializers.pick(summary, "dry_run stopped model"),
-        "spent": summary.spent._asdict(),
-        **serializers.pick(summary, "busy failed waits left given_up not_ours refused"),
-        "done": [
-            {
-                **serializers.pick(deed, "what session outcome text messages"),
-                "receipts": [_receipt_data(each) for each in deed.receipts],
-            }
-            for deed in summary.deeds
-        ],
-    }
 
 
 def _undone(summary: WorkSummary) -> Iterator[str]:
@@ -469,18 +421,8 @@ def compact(
     elif not process.is_terminal(sys.stdout):
         # The diff of the files is for programs: a person has seen that of the memories.
         lines += output.planned_lines(changes)
-    data = {
-        "dry_run": dry_run,
-        "scopes": [_scope_data(each) for each in prepared],
-        "receipts": [
-            {
-                **serializers.pick(each, "scope action reason id"),
-                "operation": _operation_data(each.operation) if each.operation else None,
-            }
-            for each in receipts
-        ],
-        "changes": output.planned_data(changes),
-    }
+    planned = output.planned_data(changes)
+    data = serializers.compaction_data(prepared, receipts, planned, dry_run=dry_run)
     show(lines, data)
     operations = [each for each in receipts if each.operation is not None]
     scopes = [each.action for each in receipts if each.operation is None]
@@ -566,24 +508,3 @@ def _result_lines(receipts: Sequence[CompactionReceipt]) -> Iterator[Line]:
     result = _counts(_WORDS[f"became {action}"] for action in actions)
     text = f"{result}{_UNDO[len(scopes)]}." if result else "Nothing to compact."
     yield line((text, "good"), hang=2)
-
-
-def _scope_data(each: Prepared) -> dict[str, Any]:
-    return {
-        "scope": each.store.scope,
-        "problem": each.problem,
-        "diff": [str(row) for row in each.diff()],
-        "apply": [_operation_data(operation) for operation in each.apply],
-        "propose": [{**_operation_data(it.operation), "why": it.why} for it in each.propose],
-        "refused": [{**_operation_data(it.operation), "why": it.why} for it in each.refused],
-        "contradictions": [
-            [serializers.pick(entry, "id text line") | {"file": entry.disk_file} for entry in pair]
-            for pair in each.contradictions
-        ],
-    }
-
-
-def _operation_data(operation: Operation) -> dict[str, Any]:
-    texts = {name: getattr(operation, name, "") for name in ("text", "topic")}
-    named = {"operation": operation.name, "ids": [*operation.ids], "stays": operation.stays}
-    return {**named, **texts, "reason": operation.reason}

@@ -1,4 +1,6 @@
-from engramdown.doctor.checks import check as check
+from engramdown.doctor.checks import Report as Report
+from engramdown.doctor.checks import StagedReport as StagedReport
+from engramdown.doctor.checks import inspect_scopes as inspect_scopes
 from engramdown.doctor.checks import inspect_staged as inspect_staged
 from engramdown.doctor.checks import repair as repair
 from engramdown.doctor.checks import stops as stops

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from engramdown.clock import today
 from engramdown.doctor.findings import Finding, find
+from engramdown.doctor.folder import Inspection, inspect_settings
+from engramdown.doctor.recordings import inspect_citations, inspect_origins, telling_findings
 from engramdown.doctor.syntax import Sheet, corrected, damage, day, metadata_findings
 from engramdown.engram import Scope
 from engramdown.errors import EntryNotFoundError, GitError, StoreError
@@ -33,7 +36,10 @@ from engramdown.markdown import Metadata, Placed, is_address, parse
 from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import FOLDER
 from engramdown.storage.disk import megabytes
+from engramdown.storage.trouble_log import TROUBLE, troubles
 
+# Days.
+_WEEK: Final = 7
 # Texts that differ in one of these are never the same, see engramdown.language.similarity.
 _MARKS: Final[tuple[Mark, ...]] = ("number", "version", "path")
 
@@ -73,7 +79,7 @@ def check(files: Mapping[str, str], today: date, scope: Scope = "project") -> li
         today: The day on which memories may have expired.
         scope: The scope of the files.
 
-    >>> from datetime import date
+    >>> from datetime import date, timedelta
     >>> check({"lessons.md": "- CI is slow\n- CI is slow!\n"}, date(2026, 3, 1))[0].message
     'says the same as lessons.md:1'
     """
@@ -228,6 +234,69 @@ def _alike(entries: list[_Kept]) -> Iterator[Finding]:
 _MEMORY: Final = "memory/"
 # Findings that may be intended or older; any other one stops a commit.
 _MAY_PASS: Final = frozenset({"indented-item", "near-heading", "unknown-tick"})
+
+
+class Report(NamedTuple):
+    """The findings in one scope.
+
+    Attributes:
+        scope: The scope.
+        folder: Its memory folder.
+        files: How many memory files it has.
+        findings: What was found.
+    """
+
+    scope: Scope
+    folder: Path
+    files: int
+    findings: Sequence[Finding]
+
+    def path_of(self, finding: Finding) -> Path:
+        """Return the file that a finding is about, without links."""
+        return Path(os.path.realpath(self.folder / finding.file))
+
+
+def inspect_scopes(home: Path, project: Path | None, mode: str | None = None) -> list[Report]:
+    """Look for faults in each scope that exists, the global one first.
+
+    Args:
+        home: The folder of the global scope.
+        project: The folder of the project, or ``None``.
+        mode: The mode given as an argument, or ``None``.
+
+    Raises:
+        SettingsError: If an argument or an environment variable is wrong.
+    """
+    scopes: list[tuple[Scope, Path]] = [("global", home)] if os.path.lexists(home) else []
+    if project is not None:
+        scopes.append(("project", project))
+    if not scopes:
+        return []
+    chosen, configured = inspect_settings(home, project, mode)
+    reports = []
+    for scope, root in scopes:
+        settings = chosen.of(scope)
+        seen = Inspection(root, settings.max_file_bytes)
+        findings = [*configured.get(root, []), *seen.findings]
+        if root.is_dir():
+            findings += check(seen.files, today(), scope)
+            findings += inspect_origins(root, scope)
+            findings += inspect_citations(root) if scope == "project" else ()
+            findings += telling_findings(root, settings.episodes)
+            findings += _hook_findings(root)
+        files = len(seen.files) if root.is_dir() else 0
+        reports.append(Report(scope, root / "memory", files, findings))
+    return reports
+
+
+def _hook_findings(root: Path) -> list[Finding]:
+    """Return the failures of hooks of agents within a week."""
+    since = (today() - timedelta(days=_WEEK)).isoformat()
+    lately = [line for line in troubles(root) if line > since]
+    if not lately:
+        return []
+    place = f"../{TROUBLE}", 0
+    return [find(place, "hook-trouble", count=len(lately), reason=lately[-1].partition(" ")[2])]
 
 
 class StagedReport(NamedTuple):
@@ -393,7 +462,7 @@ def fix(text: str, findings: Iterable[Finding], new_id: Callable[[], str]) -> st
         findings: The findings of :func:`engramdown.doctor.checks.check` in exactly this text.
         new_id: Returns an id for an entry whose own is not unique.
 
-    >>> from datetime import date
+    >>> from datetime import date, timedelta
     >>> from engramdown.doctor.checks import check
     >>> text = "- CI is slow <!-- id:k3v9q2ht confidence:High -->\n"
     >>> fix(text, check({"lessons.md": text}, date(2026, 3, 1)), lambda: "")

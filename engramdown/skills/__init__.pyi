@@ -1,6 +1,8 @@
+from engramdown.skills.files import Beside as Beside
 from engramdown.skills.files import files_beside as files_beside
 from engramdown.skills.imports import found_at as found_at
 from engramdown.skills.library import Fate as Fate
+from engramdown.skills.library import Known as Known
 from engramdown.skills.library import Skills as Skills
 from engramdown.skills.library import changed as changed
 from engramdown.skills.library import open_skills as open_skills

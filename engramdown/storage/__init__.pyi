@@ -7,4 +7,8 @@ from engramdown.storage.locks import one_call as one_call
 from engramdown.storage.safe_open import closing as closing
 from engramdown.storage.safe_open import make_folder as make_folder
 from engramdown.storage.safe_open import open_regular as open_regular
+from engramdown.storage.trouble_log import HOOKS as HOOKS
+from engramdown.storage.trouble_log import complain as complain
+from engramdown.storage.trouble_log import new_troubles as new_troubles
+from engramdown.storage.trouble_log import troubles as troubles
 from engramdown.storage.usage import Used as Used

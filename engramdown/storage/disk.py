@@ -43,6 +43,8 @@ _PIECE: Final = 1024 * 1024
 _LIMIT: Final = 16 * _PIECE
 # A file of ours never is so large; one with holes may be said to be.
 _LARGEST: Final = 1024 * _PIECE
+# The rights of all but the user.
+_OTHERS: Final = 0o077
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _APPEND: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
 _AT_FDCWD: Final = -100
@@ -490,6 +492,16 @@ class Disk:
             return None
         with closing(descriptor, path):
             return self.read_at(descriptor, 0, sys.maxsize)
+
+    def load_own(self, path: Path) -> bytes:
+        """Return the bytes of a file that the user alone can read, or ``b""``.
+
+        Git never makes a file so: one that others can read may have come with a clone.
+        """
+        status = self.find(path)
+        if status is None or (hasattr(os, "getuid") and status.st_mode & _OTHERS):
+            return b""
+        return self.load(path) or b""
 
     def save(
         self,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from freezegun import freeze_time
 
-from engramdown.integrations.claude_code.environment import complain
+from engramdown.storage import complain
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
 from tests.integrations.claude_code.agent import PROGRAM

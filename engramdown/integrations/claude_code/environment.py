@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engramdown.clock import moment, nanoseconds
 from engramdown.errors import StoreError
 from engramdown.settings import Settings, find_project, global_home, load_or_strictest
-from engramdown.storage import Disk
+from engramdown.storage import HOOKS, Disk
 from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
@@ -116,21 +116,12 @@ def imported_session(episodes: EpisodicMemory, session: str) -> str:
 
 # ---- notes between hooks ----
 
-# Their folder, in that of a scope.
-FOLDER: Final = "cache/hooks"
-# Problems of hooks, one a line.
-TROUBLE: Final = "trouble.log"
-
-_TOLD: Final = "trouble-told.log"
 _GIVEN: Final = "given.json"
 _LOCK: Final = ".lock"
 _NOTE: Final = re.compile(r"[0-9]{19}-[0-9]+\.json")
 _SAFE: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 _MOST_NOTES: Final = 5_000
-_LARGEST_LOG: Final = 64 * 1024
-_LONGEST: Final = 400
 _PATIENCE: Final = 0.3
-_OTHERS: Final = 0o077
 
 
 class Given(NamedTuple):
@@ -158,7 +149,7 @@ class HookState:
         """Keep notes in the scope's folder ``root``; nothing is created yet."""
         self.session = _safe(session)
         self._cache = root / "cache"
-        self._folder = root / FOLDER / self.session
+        self._folder = root / HOOKS / self.session
         self._disk = disk or Disk()
 
     # ---- notes ----
@@ -208,7 +199,7 @@ class HookState:
     def given(self) -> Given:
         """Return what the model has been given, as far as it is known."""
         try:
-            data = json.loads(_ours(self._disk, self._folder / _GIVEN) or b"{}")
+            data = json.loads(self._disk.load_own(self._folder / _GIVEN) or b"{}")
             ids = tuple(each for each in data["ids"] if isinstance(each, str))
             return Given(str(data["start"]), ids, int(data["learned"]))
         except (OSError, StoreError, ValueError, TypeError, KeyError, RecursionError):
@@ -236,7 +227,7 @@ class HookState:
 
     def _read_note(self, name: str) -> list[dict[str, Any]]:
         try:
-            lines = json.loads(_ours(self._disk, self._folder / name) or b"[]")
+            lines = json.loads(self._disk.load_own(self._folder / name) or b"[]")
         except (ValueError, RecursionError):
             return []
         return [each for each in lines if isinstance(each, dict)] if isinstance(lines, list) else []
@@ -263,69 +254,15 @@ def abandoned(root: Path, session: str, before: float, most: int) -> list[HookSt
         most: The largest number to return.
     """
     states: list[HookState] = []
-    folder = root / FOLDER
+    folder = root / HOOKS
     if folder.is_symlink():
         return []
     with contextlib.suppress(FileNotFoundError), os.scandir(folder) as places:
         for place in places:
-            mine = place.name in (session, TROUBLE) or not place.is_dir(follow_symlinks=False)
+            mine = place.name == session or not place.is_dir(follow_symlinks=False)
             if not mine and place.stat(follow_symlinks=False).st_mtime < before:
                 states.append(HookState(root, place.name))
     return sorted(states, key=lambda state: state.session)[:most]
-
-
-def complain(root: Path, event: str, reason: str) -> None:
-    """Log a problem of a hook, for ``doctor`` and the next session; never raises."""
-    # Imported here: hooks hardly ever have problems.
-    from engramdown.secrets import redact
-
-    disk = Disk()
-    path = root / FOLDER / TROUBLE
-    line = f"{moment()} {event}: {' '.join(redact(reason).split())[:_LONGEST]}\n"
-    with contextlib.suppress(OSError, StoreError):
-        if path.parent.parent.is_symlink() or not root.is_dir():
-            return
-        disk.make_plain_folder(path.parent, durable=False)
-        status = disk.find(path)
-        if status is not None and status.st_size > _LARGEST_LOG:
-            disk.save(path, line.encode(), durable=False, replace=True)
-            return
-        disk.add_lines(path, line.encode())
-
-
-def troubles(root: Path) -> list[str]:
-    """Return all logged problems of hooks, oldest first."""
-    return [*_lines(root / FOLDER / _TOLD), *_lines(root / FOLDER / TROUBLE)]
-
-
-def new_troubles(root: Path) -> list[str]:
-    """Return the problems that were not reported yet; they count as reported now."""
-    path = root / FOLDER / TROUBLE
-    lines = _lines(path)
-    if lines:
-        # If the file cannot be renamed, they are reported again.
-        with contextlib.suppress(OSError):
-            path.replace(path.with_name(_TOLD))
-    return lines
-
-
-def _ours(disk: Disk, path: Path) -> bytes:
-    """Return the content of a file of ours; nothing of one that may have come with a clone.
-
-    Ours are readable for the user alone, which git never sets: others are a stranger's notes.
-    """
-    status = disk.find(path)
-    if status is None or (hasattr(os, "getuid") and status.st_mode & _OTHERS):
-        return b""
-    return disk.load(path) or b""
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        data = _ours(Disk(), path)
-    except (OSError, StoreError):
-        return []
-    return [line for line in data.decode("utf-8", "replace").split("\n") if line]
 
 
 def _safe(session: str) -> str:

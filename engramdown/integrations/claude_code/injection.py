@@ -25,10 +25,10 @@ from engramdown.integrations.claude_code.environment import (
     HookPlace,
     HookState,
     imported_session,
-    new_troubles,
 )
 from engramdown.integrations.claude_code.payload import Event, Left, Say
 from engramdown.language import bullet, inert
+from engramdown.storage import new_troubles
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.importers.importer import alone
-from engramdown.integrations.claude_code.environment import HookState, troubles
+from engramdown.integrations.claude_code.environment import HookState
+from engramdown.storage import troubles
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import ScopeLock
 from tests.cli.conftest import Runner
