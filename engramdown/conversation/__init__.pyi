@@ -1,3 +1,12 @@
+from engramdown.conversation.chunks import COLLECTIONS as COLLECTIONS
+from engramdown.conversation.chunks import TYPES as TYPES
+from engramdown.conversation.chunks import Chunk as Chunk
+from engramdown.conversation.chunks import Collection as Collection
+from engramdown.conversation.chunks import Collections as Collections
+from engramdown.conversation.chunks import ConversationContext as ConversationContext
+from engramdown.conversation.chunks import Listed as Listed
+from engramdown.conversation.chunks import Near as Near
+from engramdown.conversation.chunks import WorkingSummary as WorkingSummary
 from engramdown.conversation.conversation import Conversation as Conversation
 from engramdown.conversation.conversations import CompactionBeside as CompactionBeside
 from engramdown.conversation.lookup import EXPAND as EXPAND

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engramdown.consolidation.facts import Message
     from engramdown.context.sections import MemoryContext
     from engramdown.context.skill_reader import Skillbook
+    from engramdown.conversation.chunks import Collections, ConversationContext
     from engramdown.conversation.conversations import Conversations
     from engramdown.cortex.session import Session
     from engramdown.cortex.tools import Answer
@@ -333,6 +334,30 @@ class Cortex:
         """
         return self.context.build(message, session, scratchpad=scratchpad)
 
+    def conversation_context(
+        self, conversation: str, user: str = "", query: str | None = None, recent: int = 20
+    ) -> ConversationContext:
+        """Return what a model may be shown of a conversation, in five parts.
+
+        They are the working summary, relevant memories, the recent messages, the newest first, what
+        is known of the user, and who the assistant is. What one part tells, no other repeats: a
+        summarised message is only in the summary of its own conversation. The memories come from
+        all three collections.
+
+        Args:
+            conversation: The id of a session, or the UUID that one began with.
+            user: The name of who speaks as the user. The profile is about the person that it names;
+                of somebody else it is what memory says of that name.
+            query: What the memories are to be about; by default the user's last message.
+            recent: How many messages at most.
+
+        Raises:
+            ValueError: If ``recent`` is negative.
+            SessionNotFoundError: If there is no such conversation.
+            StoreError: If memory cannot be read, or no scope has files.
+        """
+        return self.collections.context(conversation, user, query, recent)
+
     def get_scratchpad_context(self) -> str:
         """Return what memory says about scratchpads, for the description of such a tool."""
         return self.context.recollection.scratchpad()
@@ -346,6 +371,7 @@ class Cortex:
         parent_call: str | None = None,
         title: str = "",
         in_view: Iterable[str] = (),
+        conversation: str = "",
     ) -> Session:
         """Begin a conversation, which is recorded in the transcripts.
 
@@ -356,13 +382,18 @@ class Cortex:
             parent_call: The tool call that begins it.
             title: Its title.
             in_view: The ids of sessions that the model sees anyway, so that it is not reminded.
+            conversation: The UUID of the conversation that another program has it in. A session
+                that began with the same one goes on, unless ``session`` is given.
 
         Raises:
             InvalidSessionError: If an id is not a safe file name.
+            ValueError: If ``conversation`` is not a UUID.
         """
         from engramdown.cortex.session import Session
 
-        return Session(self, session, parent, parent_call, title, in_view=in_view)
+        return Session(
+            self, session, parent, parent_call, title, in_view=in_view, conversation=conversation
+        )
 
     def tool_definitions(
         self, style: str = "openai", names: Iterable[str] | None = None
@@ -445,6 +476,13 @@ class Cortex:
         from engramdown.conversation.conversations import Conversations
 
         return Conversations(self.context)
+
+    @cached_property
+    def collections(self) -> Collections:
+        """Messages and memories, summaries, and pages of the journal, as chunks to search."""
+        from engramdown.conversation.chunks import Collections
+
+        return Collections(self.conversations)
 
     @cached_property
     def worker(self) -> Workers:

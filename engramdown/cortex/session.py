@@ -71,6 +71,7 @@ class Session:
         title: str = "",
         *,
         in_view: Iterable[str] = (),
+        conversation: str = "",
     ) -> None:
         """Begin a session and carry out ticks; see :meth:`Cortex.session`."""
         self._cortex = cortex
@@ -86,7 +87,9 @@ class Session:
         self.turns = 0
         if episodes is not None:
             episodes.tidy()
-            self._id = episodes.start_session(session, parent, parent_call, title=title)
+            self._id = episodes.start_session(
+                session, parent, parent_call, title=title, conversation=conversation
+            )
         # Looked up once, so that the beginning of the prompt stays the same.
         self.earlier = cortex.context.earlier_sessions(self._id, in_view)
         self._began: Pointer | None = None

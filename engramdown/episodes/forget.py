@@ -441,6 +441,8 @@ WORK: Final = "sleep-work.json"
 
 _INDEX: Final = ("index.sqlite", "index.seal")
 _VECTORS: Final = "vectors.sqlite"
+# The vectors of summaries, which may be of such lines.
+_PAGES: Final = "pages.sqlite"
 _NOTE: Final = re.compile(r"([0-9a-f]{64})\.")
 _NUMBER: Final = re.compile(r"[0-9]{1,12}\Z")
 _PAYLOAD: Final = re.compile(rb'"payload"\s*:\s*"([0-9a-f]{64})"')
@@ -596,6 +598,9 @@ class Traces:
 
     def forget_unsaid(self) -> None:
         """Forget the vectors of texts that nobody has said, after these were taken out."""
+        for name in self._disk.files(self._cache):
+            if name.startswith(_PAGES):
+                self._disk.unlink(self._cache / name)
         if self._disk.find(self._cache / _VECTORS) is not None:
             # Imported here: without embeddings nothing of them is needed.
             from engramdown.recall.vectors import forget_unsaid

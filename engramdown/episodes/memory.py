@@ -85,6 +85,8 @@ class EpisodicMemory(Finder):
             self.folder, self._disk, durable=durable, start=self._start_line, lost=self._lost_line
         )
         self._checked: str | None = None
+        # When each known session began, and with what UUID, or "".
+        self._began: dict[str, tuple[str, str]] = {}
         self._payloads = Payloads(self.folder / PAYLOADS, self._disk, durable=durable)
 
     # ---- recording ----
@@ -98,6 +100,7 @@ class EpisodicMemory(Finder):
         title: str = "",
         *,
         source: str = "",
+        conversation: str = "",
     ) -> str:
         """Begin a session and return its id; one that is there already goes on.
 
@@ -108,16 +111,23 @@ class EpisodicMemory(Finder):
             at: When it began, if not now.
             title: What to call it.
             source: Where it is imported from.
+            conversation: The UUID of the conversation that another program has it in. A session
+                that began with the same one goes on, unless ``session`` is given.
 
         Raises:
             InvalidSessionError: If an id is not a safe file name.
+            ValueError: If ``conversation`` is not a UUID.
         """
         for given in (session, parent):
             if given is not None:
                 check_session_id(given)
+        if conversation:
+            conversation = line_format.conversation_id(conversation)
+            session = session or self.session_of(conversation)
         began = stamp_of(nanoseconds()) if at is None else stamp(at)
         named = redact_for_role("event", title, self.settings)
         more = {"parent": parent, "parent_call": parent_call, "source": source, "title": named}
+        more["conversation"] = conversation
         while True:
             chosen = session or line_format.session_id(datetime.fromisoformat(began), _random(16))
             line = self._start_line(chosen, began, more)
@@ -279,6 +289,30 @@ class EpisodicMemory(Finder):
         """Return all sessions, or those begun from ``parent``, in the order in which they began."""
         found = self._sessions.list()
         return found if parent is None else [info for info in found if info.parent == parent]
+
+    def conversations(self) -> Mapping[str, str]:
+        """Return the conversation of each session: the UUID that it began with, or else its id."""
+        ids = self._sessions.ids()
+        for each in ids:
+            # A first line stays as it is, so it is read once.
+            if each not in self._began and (info := self._sessions.info(each)) is not None:
+                self._began[each] = (info.started, info.conversation)
+        return {each: self._began.get(each, ("", ""))[1] or each for each in ids}
+
+    def session_of(self, conversation: str) -> str | None:
+        """Return the id of the session of a conversation, or ``None``.
+
+        Args:
+            conversation: The id of a session, or the UUID that one began with; of several the one
+                that began last.
+        """
+        found = self.conversations()
+        if conversation in found:
+            return conversation
+        with suppress(ValueError):
+            conversation = line_format.conversation_id(conversation)
+        of = [each for each, uuid in found.items() if uuid == conversation]
+        return max(of, key=lambda each: self._began.get(each, ("", "")), default=None)
 
     def session(self, session: str) -> Transcript:
         """Return a whole session.

@@ -242,18 +242,45 @@ class Scopes:
 
         If embeddings cannot be used, :attr:`lane_off` says why.
         """
+        by_store, index = self._indexed()
+        scored = index.weighed(query, self.day())
+        ranked = [*scored]
+        if self.settings.episodes.embedder and query.strip() and not self.past:
+            ranked = self._by_meaning_too(query, by_store, ranked)
+        return index.hits(ranked, scored, query)
+
+    def similar(self, query: str, *, by_meaning: bool = False) -> list[tuple[Entry, float]]:
+        """Return memories with how near each is to ``query``, from 0 to 1, the nearest first.
+
+        Args:
+            query: Any string.
+            by_meaning: Ask the embedder; by words alone otherwise.
+
+        Raises:
+            EmbeddingError: If embeddings cannot be used for this question.
+        """
+        from engramdown.recall.query import similarities
+
+        by_store, index = self._indexed()
+        if by_meaning:
+            near = self._nearness(query, by_store)
+            pairs = zip(index.entries, near, strict=True)
+            found = [(entry, max(score, 0.0)) for entry, score in pairs]
+            return sorted(found, key=lambda each: -each[1])
+        scored = index.weighed(query, self.day())
+        hits = index.hits([*scored], scored, query)
+        scores = similarities(query, [(hit.entry.text, hit.score) for hit in hits])
+        return [(hit.entry, score) for hit, score in zip(hits, scores, strict=True)]
+
+    def _indexed(self) -> tuple[list[list[Entry]], MemoryIndex]:
+        """Return the memories of both stores, and an index of them all."""
         from engramdown.recall.memories import MemoryIndex
 
         by_store = [self.readable(store) for store in self._both]
         entries = [entry for found in by_store for entry in found]
         if self._index is None or self._index[0] != entries:
             self._index = (entries, MemoryIndex(entries))
-        index = self._index[1]
-        scored = index.weighed(query, self.day())
-        ranked = [*scored]
-        if self.settings.episodes.embedder and query.strip() and not self.past:
-            ranked = self._by_meaning_too(query, by_store, ranked)
-        return index.hits(ranked, scored, query)
+        return by_store, self._index[1]
 
     def _by_meaning_too(
         self, query: str, by_store: Sequence[Sequence[Entry]], by_words: list[int]
@@ -263,19 +290,11 @@ class Scopes:
         If embeddings cannot be used, the words alone count.
         """
         from engramdown.models.embedders import EmbeddingError
-        from engramdown.recall.vectors import POOL, MemoryLane, fused, reason_of
+        from engramdown.recall.vectors import POOL, fused, reason_of
 
-        near: list[float] = []
         self.lane_off = ""
         try:
-            for store, entries in zip(self._both, by_store, strict=True):
-                if isinstance(store, Hippocampus) and not (self.closed and store.scope != "global"):
-                    if store.root not in self._lanes:
-                        own = self.settings.of(store.scope).episodes
-                        self._lanes[store.root] = MemoryLane(store.root, own)
-                    near += self._lanes[store.root].near(query, [each.text for each in entries])
-                else:
-                    near += [0.0] * len(entries)
+            near = self._nearness(query, by_store)
         except EmbeddingError as error:
             self.lane_off = reason_of(error)
             return by_words
@@ -284,6 +303,36 @@ class Scopes:
         )
         scores = fused(by_words, nearest[:POOL])
         return sorted(scores, key=lambda at: (-scores[at], at))
+
+    def _nearness(self, query: str, by_store: Sequence[Sequence[Entry]]) -> list[float]:
+        """Return how near each memory is to ``query`` by meaning; 0 where nothing may be kept.
+
+        Raises:
+            EmbeddingError: If embeddings cannot be used for this question.
+        """
+        near: list[float] = []
+        for store, entries in zip(self._both, by_store, strict=True):
+            lane = self.lane(store)
+            texts = [each.text for each in entries]
+            near += lane.near(query, texts) if lane is not None else [0.0] * len(texts)
+        return near
+
+    def lane(self, store: HippocampusProtocol, file: str = "") -> MemoryLane | None:
+        """Return what finds in a store by meaning; ``None`` if nothing may be kept there.
+
+        Args:
+            store: The store.
+            file: The name of the file with the vectors, if not that of its memories.
+        """
+        from engramdown.recall.vectors import OF_MEMORIES, MemoryLane
+
+        if not isinstance(store, Hippocampus) or (self.closed and store.scope != "global"):
+            return None
+        key = store.root / (file or OF_MEMORIES)
+        if key not in self._lanes:
+            own = self.settings.of(store.scope).episodes
+            self._lanes[key] = MemoryLane(store.root, own, file=key.name)
+        return self._lanes[key]
 
     def recall_topic(self, topic: str) -> list[Entry]:
         """Return the lessons of a topic that a model may see, global ones first, in file order.

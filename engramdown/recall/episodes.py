@@ -26,7 +26,16 @@ from engramdown.language.updates import newer_first
 from engramdown.recall import lines
 from engramdown.recall.index_file import IndexFile
 from engramdown.recall.lines import Line, Unusable
-from engramdown.recall.query import Context, Hit, Hits, Message, Mode, Wanted, read_query
+from engramdown.recall.query import (
+    Context,
+    Hit,
+    Hits,
+    Message,
+    Mode,
+    Wanted,
+    read_query,
+    similarities,
+)
 from engramdown.recall.ranking import REREAD, Place, Ranked, best, lists_of, reread
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
@@ -92,22 +101,37 @@ class Recall:
         find = self._exact if mode == "exact" else self._best
         return Hits(self.index.ask(lambda index: find(index, query, limit, wanted)))
 
-    def messages(self, limit: int, wanted: Wanted) -> list[Hit]:
-        """Return the newest ``limit`` lines that are wanted, the oldest first."""
+    def by_words(self, query: str, limit: int, wanted: Wanted) -> list[Hit]:
+        """Return hits by words alone; their scores are :func:`similarities`."""
+        hits = Recall.__call__(self, query, limit, "best", wanted)
+        near = similarities(query, [(hit.text, hit.score) for hit in hits])
+        return [hit._replace(score=score) for hit, score in zip(hits, near, strict=True)]
+
+    def messages(self, limit: int, wanted: Wanted, before: Moment | None = None) -> list[Hit]:
+        """Return the newest ``limit`` lines that are wanted, the oldest first.
+
+        Args:
+            limit: How many at most.
+            wanted: Which.
+            before: Only those before this one.
+        """
         if limit <= 0:
             return []
 
-        def newest(index: Index) -> list[Hit]:
-            found = sorted(nlargest(limit, _lines_of(index, wanted)))
+        def newest(index: Index, count: int) -> list[Hit]:
+            places = (one for one in _lines_of(index, wanted) if before is None or one[0] < before)
+            found = sorted(nlargest(count, places))
             said = self._lines(index, {at: place for at, (_, place) in enumerate(found)})
             # Of what was redacted only the place is left.
-            return [
+            hits = [
                 _hit(moment.session, said[at], said[at].text)
                 for at, (moment, _) in enumerate(found)
                 if said[at].text
             ]
+            is_all = len(found) < count or len(hits) >= limit
+            return hits[-limit:] if is_all else newest(index, 2 * count)
 
-        return self.index.ask(newest)
+        return self.index.ask(lambda index: newest(index, limit))
 
     def sessions(self, wanted: Wanted) -> list[str]:
         """Return the sessions that have a line that is wanted, in the order of their ids."""

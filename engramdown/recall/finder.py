@@ -17,8 +17,8 @@ from engramdown.transcripts.changes import CACHE, FOLDER
 
 if TYPE_CHECKING:
     from engramdown.models.embedders import Embedder
-    from engramdown.recall.episodes import Recall
-    from engramdown.recall.query import Context, Hit, Hits, Mode
+    from engramdown.recall.episodes import Moment, Recall
+    from engramdown.recall.query import Context, Hit, Hits, Mode, Wanted
 
 
 class Finder:
@@ -109,6 +109,47 @@ class Finder:
 
         filters = wanted(session=session, role=role, since=since, until=until)
         return self._recalling().messages(limit, filters)
+
+    def similar(
+        self, query: str, limit: int, wanted: Wanted, *, by_meaning: bool = False
+    ) -> list[Hit]:
+        """Return what is nearest to ``query``; scores are from 0 to 1.
+
+        Args:
+            query: Any string.
+            limit: How many at most.
+            wanted: Which lines.
+            by_meaning: Ask the embedder; by words alone otherwise.
+
+        Raises:
+            EmbeddingError: If there is no embedder, or it fails.
+        """
+        recalling = self._recalling()
+        if not by_meaning:
+            return recalling.by_words(query, limit, wanted)
+        from engramdown.models.embedders import EmbeddingError
+        from engramdown.recall.vectors import VectorRecall
+
+        if not isinstance(recalling, VectorRecall):
+            raise EmbeddingError("no embedder is set for the transcripts")
+        return recalling.nearest(query, limit, wanted)
+
+    def newest(self, limit: int, wanted: Wanted, before: Moment | None = None) -> list[Hit]:
+        """Return the newest ``limit`` lines that are wanted, and before one of them if given.
+
+        They come with the oldest first.
+        """
+        return self._recalling().messages(limit, wanted, before)
+
+    @property
+    def has_embedder(self) -> bool:
+        """Whether something is set that finds by meaning."""
+        return bool(self._embedder or self.settings.embedder)
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether the index is there, so that the next question need not make it."""
+        return self._recalling().index.is_made()
 
     def around(self, hits: Sequence[Hit]) -> list[Context]:
         """Return what was said around each of ``hits``, up to a silence, as it is configured."""

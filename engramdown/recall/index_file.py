@@ -81,6 +81,10 @@ class IndexFile:
                 self._leave()
             return self._without_transcripts(question)
 
+    def is_made(self) -> bool:
+        """Whether the next question finds the file as it was left, or has no transcript to read."""
+        return self._disk.find(self.folder) is None or self._is_noted(self._state())
+
     def close(self) -> None:
         """Let go of the file; the next question opens it again."""
         with self._threads, unforked():

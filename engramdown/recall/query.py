@@ -15,11 +15,13 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
+from itertools import accumulate
 from typing import Final, Literal, NamedTuple, get_args
 
 from engramdown.clock import nanoseconds
 from engramdown.language.dates import NO_DATES, Dates, read_dates
-from engramdown.language.terms import Term, indexed, term, words
+from engramdown.language.kindred import kindred
+from engramdown.language.terms import Term, indexed, term, tokens, words
 from engramdown.language.words import STOP_WORDS
 from engramdown.lazy import texts
 from engramdown.transcripts.episode import ROLES, Pointer
@@ -180,6 +182,55 @@ def _terms(asked: list[str], spoken: Collection[str]) -> tuple[Term, ...]:
     if len(terms) > MOST_TERMS:
         terms = terms[: MOST_TERMS // 2] + terms[-MOST_TERMS // 2 :]
     return tuple(terms)
+
+
+# ---- how much of a question a text holds ----
+
+# How many of the first are looked at to see how good the best is, and characters of each.
+_BEST: Final = 10
+_HELD: Final = 20_000
+
+
+def share_held(query: str, text: str) -> float:
+    """Return how much of what was asked for a text holds, from 0 to 1.
+
+    A word that stands for another one counts less than that.
+
+    >>> share_held("red boat", "A boat"), share_held("red boat", "A red boat"), share_held("red", "A")
+    (0.5, 1.0, 0.0)
+    """
+    terms = read_query(query).terms
+    if not terms:
+        return float(bool(query.strip()) and query.strip().casefold() in text.casefold())
+    held = frozenset(tokens(text[:_HELD]))
+    worth = sum(each.weight * _share(each, held) for each in terms)
+    return worth / sum(each.weight for each in terms)
+
+
+def similarities(query: str, ranked: Sequence[tuple[str, float]]) -> list[float]:
+    """Return how near ranked texts are to a question, by words, from 0 to 1 and falling.
+
+    Scores are comparable within one ranking only. So the best is worth as much of the question as
+    the first texts hold, and the others less than that, as their scores are less.
+
+    Args:
+        query: The question.
+        ranked: Texts, the best first, with their scores.
+
+    >>> similarities("red boat", [("A red boat", 8.0), ("A boat", 4.0)])
+    [1.0, 0.5]
+    """
+    best = max((share_held(query, text) for text, _ in ranked[:_BEST]), default=0.0)
+    most = max((score for _, score in ranked), default=0.0) or 1.0
+    return [*accumulate((best * min(score / most, 1.0) for _, score in ranked), min)]
+
+
+def _share(each: Term, held: frozenset[str]) -> float:
+    """Return 1 if one of ``held`` is a form of a term, or what a word that stands for it counts."""
+    if not held.isdisjoint(stem for word in each.words for stem in tokens(word)):
+        return 1.0
+    others = (other for form in each.stems for other in kindred(form).items())
+    return max((worth for word, worth in others if not held.isdisjoint(tokens(word))), default=0.0)
 
 
 # ---- which lines may be hits ----

@@ -190,6 +190,8 @@ def digest_of(text: str) -> bytes:
 
 FILE: Final = "vectors.sqlite"
 OF_MEMORIES: Final = "memories.sqlite"
+# Of summaries and of pages of the journal.
+OF_PAGES: Final = "pages.sqlite"
 _TABLES: Final = Path(__file__).with_suffix(".sql")
 _PATIENCE: Final = 5.0
 # How many vectors of questions are kept.
@@ -467,7 +469,7 @@ class VectorRecall(Recall):
         try:
             # A speaker's name is in what others say to them, and hardly ever in their own words.
             asked = nameless(query, {hit.name for hit in hits if hit.role in ("user", "assistant")})
-            near = self._near(asked, wanted)
+            near = [each for each, _ in self._near(asked, wanted)[:POOL]]
         except EmbeddingError as error:
             found = Hits(hits[:limit])
             found.notes = (reason_of(error),)
@@ -485,6 +487,16 @@ class VectorRecall(Recall):
         both.sort(key=lambda hit: hit.score, reverse=True)
         return Hits(both[:limit])
 
+    def nearest(self, query: str, limit: int, wanted: Wanted) -> list[Hit]:
+        """Return what is nearest to ``query`` by meaning alone; scores are from 0 to 1.
+
+        Raises:
+            EmbeddingError: If embeddings cannot be used for this question.
+        """
+        near = self._near(query, wanted)[:limit]
+        found = [(self._hit(each), score) for each, score in near]
+        return [hit._replace(score=max(score, 0.0)) for hit, score in found if hit is not None]
+
     def _hit(self, utterance: Utterance) -> Hit | None:
         episode = self._spoken.episode(utterance)
         if episode is None:
@@ -492,8 +504,8 @@ class VectorRecall(Recall):
         said = (episode.seq, episode.ts, ROLES[utterance.role], episode.name, episode.text)
         return Hit(utterance.session, *said, snippet(episode.text, 0, 0), 0.0)
 
-    def _near(self, query: str, wanted: Wanted) -> list[Utterance]:
-        """Return what is nearest to ``query``, the nearest first."""
+    def _near(self, query: str, wanted: Wanted) -> list[tuple[Utterance, float]]:
+        """Return what was said and how near it is to ``query``, the nearest first."""
 
         def look(tick: Callable[[], None]) -> tuple[set[bytes], list[tuple[bytes, Utterance]]]:
             said = self._spoken.all(tick)
@@ -509,7 +521,7 @@ class VectorRecall(Recall):
         asked, scores = self._lane.nearness(query, look, self._texts)
         near = [each for _, each in asked]
         near.sort(key=lambda each: (-scores[each.digest], -each.ts, each.session, each.seq))
-        return near[:POOL]
+        return [(each, scores[each.digest]) for each in near]
 
     def _texts(self, batch: Sequence[Utterance]) -> list[str]:
         """Return what lines say.
@@ -524,10 +536,14 @@ class VectorRecall(Recall):
 
 
 class MemoryLane:
-    """Finds the memories of one scope by their meaning."""
+    """Finds the memories of one scope, or what else it has few of, by their meaning."""
 
     def __init__(
-        self, root: Path, settings: EpisodeSettings, embedder: Embedder | None = None
+        self,
+        root: Path,
+        settings: EpisodeSettings,
+        embedder: Embedder | None = None,
+        file: str = OF_MEMORIES,
     ) -> None:
         """Keep vectors in the ``cache`` of the scope's folder ``root``.
 
@@ -535,12 +551,13 @@ class MemoryLane:
             root: The folder.
             settings: What names the embedder, and how long it may take.
             embedder: What makes the vectors instead of what is named.
+            file: The name of the file with the vectors.
         """
-        vectors = Vectors(root / changes.CACHE, Disk(durable=False), OF_MEMORIES)
+        vectors = Vectors(root / changes.CACHE, Disk(durable=False), file)
         self._lane = Lane(vectors, embedder or settings.embedder, settings.embedder_timeout)
 
     def near(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return how near each of ``texts``, which are all memories of the scope, is to ``query``.
+        """Return how near each of ``texts``, which are all that there are, is to ``query``.
 
         Raises:
             EmbeddingError: If embeddings cannot be used for this question.

@@ -184,6 +184,24 @@ def read_line(line: bytes) -> Episode | None:
     return Episode(**known, more=more)
 
 
+def conversation_id(given: str) -> str:
+    """Return the UUID of a conversation as a first line has it.
+
+    Raises:
+        ValueError: If it is not a UUID.
+
+    >>> conversation_id("0B0E6F60-9A2E-4C66-9C40-2B8F0C8B1B1F")
+    '0b0e6f60-9a2e-4c66-9c40-2b8f0c8b1b1f'
+    """
+    # Imported here: most sessions belong to no conversation of another program.
+    from uuid import UUID
+
+    try:
+        return str(UUID(given))
+    except ValueError:
+        raise ValueError(f"conversation is {given!r}; give a UUID") from None
+
+
 def stamp(at: datetime) -> str:
     """Return a time as a line has it; one without a zone is taken as UTC.
 

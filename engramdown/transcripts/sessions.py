@@ -33,6 +33,8 @@ _COMPARED: Final = 128
 _MINUTE: Final = 60_000_000_000
 # How a line of ours begins; a quotation mark inside of a text would stand behind a backslash.
 _HEAD: Final = re.compile(rb'\{"seq":[0-9]+,"ts":"[^"\\]*","id":"[^"\\]*","role":"([a-z_]+)",')
+# What the first line says of a session.
+_SAID: Final = ("title", "parent", "parent_call", "source", "conversation")
 # What says something about a session, not in it: an ended one stays ended.
 _MARKS: Final = frozenset({"archive", "exclude", "include", "redact"})
 
@@ -52,6 +54,7 @@ class SessionInfo:
         parent: The session that it was begun from, or ``""``.
         parent_call: The tool call that began it, or ``""``.
         source: Where it was imported from, or ``""``.
+        conversation: The UUID of the conversation that another program has it in, or ``""``.
         lines: How many lines it has after the first.
         size: Of its file, in bytes.
     """
@@ -65,6 +68,7 @@ class SessionInfo:
     parent: str = ""
     parent_call: str = ""
     source: str = ""
+    conversation: str = ""
     lines: int
     size: int
 
@@ -252,7 +256,7 @@ class Sessions:
             reason=str(ended.more.get("reason", "")) if ended else "",
             lines=last[0].seq,
             size=size,
-            **{name: said.get(name, "") for name in ("title", "parent", "parent_call", "source")},
+            **{name: said.get(name, "") for name in _SAID},
         )
 
     def read(self, session: str) -> Transcript:
