@@ -40,11 +40,11 @@ def remember(cortex: Cortex, text: str, kind: str = "lesson") -> str:
     return receipt.id
 
 
-def say(cortex: Cortex, session: str, *said: str, **more: str) -> None:
+def say(cortex: Cortex, session: str, *said: str, name: str = "") -> None:
     """Record what the user and the assistant say in turn."""
     for number, text in enumerate(said):
         role = "assistant" if number % 2 else "user"
-        episodes(cortex).log(session, role, text, **more if role == "user" else {})
+        episodes(cortex).log(session, role, text, name="" if number % 2 else name)
 
 
 @pytest.fixture
