@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from engramdown.clock import moment
 from engramdown.context.relevant import is_about_something
+from engramdown.conversation.conversation import NO_MODEL
 from engramdown.conversation.view import Track, ends
 from engramdown.engram import fact_key, fold
-from engramdown.errors import SessionNotFoundError, StoreError
+from engramdown.errors import ModelError, SessionNotFoundError, StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.journal.page_search import query_stems, ranked
 from engramdown.language.untrusted import bullet
@@ -33,7 +34,9 @@ from engramdown.transcripts.summary_log import FOLDER as GISTS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from engramdown.conversation.conversation import Conversation
     from engramdown.conversation.conversations import Conversations
+    from engramdown.conversation.summarize import Compacted, Mode
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.journal.journal import Day
     from engramdown.transcripts.episode import Episode
@@ -308,6 +311,35 @@ class Collections:
         """
         look = _Look(self, SUMMARIES, conversation)
         return self._working(look, self._conversations.get(look.session).track)
+
+    def summarize(self, conversation: str) -> WorkingSummary | None:
+        """Summarise a conversation whether it is time for that or not, and return its summary.
+
+        What is older than its newest messages is summarised, by rules if no model is set. One that
+        is too short for that, and has no summary, becomes one text up to the user's last message.
+
+        Args:
+            conversation: The id of a session, or the UUID that one began with.
+
+        Raises:
+            SessionNotFoundError: If there is no such conversation.
+            ModelError: If a model is set and gave no summary; then nothing was written.
+            StoreError: If a summary could not be written.
+        """
+        look = _Look(self, SUMMARIES, conversation)
+        talk = self._conversations.get(look.session)
+        done = _compacted(talk, "incremental")
+        if not done.gists and self._working(look, talk.track) is None:
+            _compacted(talk, "handoff", 0)
+        return self._working(look, talk.track)
+
+    def session_of(self, conversation: str) -> str:
+        """Return the id of the session of a conversation.
+
+        Raises:
+            SessionNotFoundError: If there is no such conversation.
+        """
+        return _Look(self, None, conversation).session
 
     def context(
         self, conversation: str, user: str = "", query: str | None = None, recent: int = 20
@@ -728,6 +760,15 @@ def pieces(text: str) -> list[str]:
 
 
 # ---- what a conversation is about, and whom it is with ----
+
+
+def _compacted(talk: Conversation, mode: Mode, tail: int | None = None) -> Compacted:
+    try:
+        return talk.compact(mode, tail=tail)
+    except ModelError as error:
+        if str(error) != NO_MODEL:
+            raise
+        return talk.compact(mode, tail=tail, without_model=True)
 
 
 def _last_asked(spoken: Sequence[Episode]) -> str:

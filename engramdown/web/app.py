@@ -29,7 +29,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from engramdown.errors import EngramdownError
 from engramdown.storage import one_call
-from engramdown.web import history, memories, proposals, service, transcripts
+from engramdown.web import cass, history, memories, proposals, service, transcripts
 from engramdown.web.address import MCP_PATH, Address
 from engramdown.web.events import Events
 from engramdown.web.guard import KIND, Guard
@@ -50,6 +50,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *proposals.ROUTES,
     *history.ROUTES,
     *transcripts.ROUTES,
+    *cass.ROUTES,
 )
 _MOST_CONNECTIONS: Final = 256
 _SHUTDOWN: Final = 1
