@@ -7,9 +7,8 @@ All sessions and lines are looked up before anything is changed, and a purge ask
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import click
 
@@ -20,10 +19,9 @@ from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.log_show import fact_lines
 from engramdown.cli.output import RefusalError, edit_file, edit_text
 from engramdown.cli.process import Place
-from engramdown.doctor import Sourced, journalled, learned_from, remaining
+from engramdown.doctor import Traces, find_traces
 from engramdown.engram import Scope
 from engramdown.episodes import Card, CardFiles, Forgotten, as_page
-from engramdown.errors import EngramdownError
 
 # By session the numbers of its lines; no number stands for the whole session.
 _Targets = Mapping[str, Sequence[int]]
@@ -42,20 +40,6 @@ _STALE: Final = (
 _FACTS: Final = "session title one_liner kind tags decisions participants tools files models"
 # Titles of the fields of a card, where they differ from the name.
 _TITLES: Final = {"one_liner": "in one line", "participants": "who spoke"}
-
-
-class _Traces(NamedTuple):
-    """What keeps words of removed lines, or was learned from them.
-
-    Attributes:
-        learned: The memories of both scopes that were learned from them.
-        journal: What an assistant wrote into the journals in the session.
-        remains: Other files that keep words of them.
-    """
-
-    learned: list[Sourced]
-    journal: list[str]
-    remains: list[str]
 
 
 def _options(metavar: str, *more: commands.Command) -> commands.Command:
@@ -169,46 +153,22 @@ def _all(
 def _run(place: Place, action: str, transcripts: Transcripts, targets: _Targets) -> None:
     dry = commands.given()["dry_run"]
     done = _all(transcripts, action, targets, dry_run=True)
+    home, project = home_of(place), project_of(place)
+    scopes: list[tuple[Path, Scope]] = [(home, "global")]
+    scopes += [(project, "project")] if project is not None else []
     # Looked up before the texts are gone.
-    traces = [_traces(place, transcripts, each) for each in done]
+    traces = [find_traces(each, transcripts.memory, scopes) for each in done]
+    for problem in dict.fromkeys(problem for each in traces for problem in each.problems):
+        output.note(problem)
     if not dry:
         done = _all(transcripts, action, targets, dry_run=False)
     root, both = transcripts.memory.folder.parent, list(zip(done, traces, strict=True))
     lines = (row for each, left in both for row in _lines(each, root, left))
-    sessions = [serializers.withdrawn_data(each, *left) for each, left in both]
+    sessions = [serializers.withdrawn_data(each, left) for each, left in both]
     commands.show(lines, {"dry_run": dry, "sessions": sessions})
 
 
-def _traces(place: Place, transcripts: Transcripts, done: Forgotten) -> _Traces:
-    """Return what is left elsewhere of lines that lose their content."""
-    traces = _Traces([], [], [])
-    if done.action not in ("redact", "purge"):
-        return traces
-    project, session = project_of(place), done.session
-    scopes: list[tuple[Path, Scope]] = [(home_of(place), "global")]
-    scopes += [(project, "project")] if project is not None else []
-    for root, scope in scopes:
-        with _errors_noted():
-            traces.learned.extend(learned_from(root, scope, session, done.seqs))
-        with _errors_noted():
-            traces.journal.extend(journalled(root, session))
-        with _errors_noted():
-            episodes = transcripts.memory.session(session).episodes
-            texts = [each.text for each in episodes if not done.seqs or each.seq in done.seqs]
-            traces.remains.extend(f"{scope} {name}" for name in remaining(root, session, texts))
-    return traces
-
-
-@contextmanager
-def _errors_noted() -> Iterator[None]:
-    """Report an error as a note: it is not a reason to keep what is to go."""
-    try:
-        yield
-    except (OSError, EngramdownError) as error:
-        output.note(str(error))
-
-
-def _lines(done: Forgotten, root: Path, traces: _Traces) -> Iterator[Line]:
+def _lines(done: Forgotten, root: Path, traces: Traces) -> Iterator[Line]:
     what = ", ".join(f"{done.session}#{seq}" for seq in done.seqs) or done.session
     now, already = _DONE[done.action]
     if done.changed:
@@ -225,7 +185,7 @@ def _lines(done: Forgotten, root: Path, traces: _Traces) -> Iterator[Line]:
         yield line((warning, "warn"), indent=2)
 
 
-def _warnings(done: Forgotten, traces: _Traces) -> Iterator[str]:
+def _warnings(done: Forgotten, traces: Traces) -> Iterator[str]:
     if done.card is not None:
         yield f"{done.card}: you wrote this page, so it stays; see whether it quotes what is gone"
     if done.notes is not None:

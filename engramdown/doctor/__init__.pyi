@@ -11,14 +11,12 @@ from engramdown.doctor.findings import find as find
 from engramdown.doctor.folder import UNREADABLE as UNREADABLE
 from engramdown.doctor.folder import Inspection as Inspection
 from engramdown.doctor.folder import inspect_settings as inspect_settings
-from engramdown.doctor.recordings import Sourced as Sourced
 from engramdown.doctor.recordings import Tidying as Tidying
+from engramdown.doctor.recordings import Traces as Traces
 from engramdown.doctor.recordings import count_transcripts as count_transcripts
+from engramdown.doctor.recordings import find_traces as find_traces
 from engramdown.doctor.recordings import inspect_citations as inspect_citations
 from engramdown.doctor.recordings import inspect_origins as inspect_origins
-from engramdown.doctor.recordings import journalled as journalled
-from engramdown.doctor.recordings import learned_from as learned_from
 from engramdown.doctor.recordings import plan_tidying as plan_tidying
-from engramdown.doctor.recordings import remaining as remaining
 from engramdown.doctor.recordings import telling_findings as telling_findings
 from engramdown.doctor.recordings import tidy as tidy

@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown.doctor.findings import Finding, find
 from engramdown.engram import Scope
+from engramdown.episodes.forget import Forgotten
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import find_trouble
 from engramdown.errors import EngramdownError, SessionNotFoundError, StoreError
@@ -328,6 +330,57 @@ def learned_from(
         for each in learned(root, scope)
         if each.origin.session == session and (not seqs or each.origin.seq in seqs)
     ]
+
+
+class Traces(NamedTuple):
+    """What keeps words of lines that lose their content, or was learned from them.
+
+    Attributes:
+        learned: The memories of all scopes that were learned from them.
+        journal: What an assistant wrote into the journals in the session.
+        remains: Other files that keep words of them.
+        problems: What could not be looked through, and why.
+    """
+
+    learned: list[Sourced]
+    journal: list[str]
+    remains: list[str]
+    problems: list[str]
+
+
+def find_traces(
+    done: Forgotten, memory: EpisodicMemory, scopes: Iterable[tuple[Path, Scope]]
+) -> Traces:
+    """Return what is left elsewhere of lines that are redacted or purged; of others nothing is.
+
+    What cannot be looked through is no reason to keep what is to go.
+
+    Args:
+        done: What is to be done; the lines must still be there.
+        memory: The transcripts.
+        scopes: The folders to look through.
+    """
+    traces, session = Traces([], [], [], []), done.session
+    for root, scope in scopes if done.action in ("redact", "purge") else ():
+        looks: Sequence[tuple[list[Any], Callable[[], Iterable[Any]]]] = (
+            (traces.learned, partial(learned_from, root, scope, session, done.seqs)),
+            (traces.journal, partial(journalled, root, session)),
+            (traces.remains, partial(_files_with_words, root, scope, done, memory)),
+        )
+        for found, look in looks:
+            try:
+                found.extend(look())
+            except (OSError, EngramdownError) as error:
+                traces.problems.append(str(error))
+    return traces
+
+
+def _files_with_words(
+    root: Path, scope: Scope, done: Forgotten, memory: EpisodicMemory
+) -> list[str]:
+    episodes = memory.session(done.session).episodes
+    texts = [each.text for each in episodes if not done.seqs or each.seq in done.seqs]
+    return [f"{scope} {name}" for name in remaining(root, done.session, texts)]
 
 
 def inspect_origins(root: Path, scope: Scope) -> list[Finding]:

@@ -6,7 +6,7 @@ The rules are those of :mod:`engramdown.serializers.memories`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,7 +15,7 @@ from engramdown.serializers.memories import pick
 
 if TYPE_CHECKING:
     from engramdown.conversation import Compacted, Expanded, Expansion, Found, Track
-    from engramdown.doctor import Sourced
+    from engramdown.doctor import Traces
     from engramdown.episodes import Card, Forgotten
     from engramdown.journal import Day, Match, Note, NoteMatch, Section, WorkingNotes
     from engramdown.recall import Hit
@@ -93,23 +93,14 @@ def card_data(card: Card, path: Path) -> dict[str, Any]:
     return {**facts, "tools": dict(card.tools), "path": str(path)}
 
 
-def withdrawn_data(
-    done: Forgotten, learned: Iterable[Sourced], journal: Sequence[str], remains: Sequence[str]
-) -> dict[str, Any]:
-    """Return the lines that were excluded, included, redacted or purged, and their traces.
-
-    Args:
-        done: What was done.
-        learned: The memories that were learned from the lines.
-        journal: What an assistant wrote into the journals in the session.
-        remains: Other files that keep words of the lines.
-    """
+def withdrawn_data(done: Forgotten, traces: Traces) -> dict[str, Any]:
+    """Return the lines that were excluded, included, redacted or purged, and their traces."""
+    memories = [{**each._asdict(), "origin": str(each.origin)} for each in traces.learned]
     return {
         **pick(done, "action session seqs changed files card notes"),
         "quoted": [str(pointer) for pointer in done.quoted],
-        "memories": [{**each._asdict(), "origin": str(each.origin)} for each in learned],
-        "journal": journal,
-        "remains": remains,
+        "memories": memories,
+        **pick(traces, "journal remains"),
         "running": done.running,
     }
 

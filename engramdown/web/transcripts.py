@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
 
+from engramdown.doctor import find_traces
 from engramdown.engram import Scope
 from engramdown.episodes import CardFiles, EpisodicMemory, as_json, as_markdown
 from engramdown.errors import AmbiguousIdError, SessionNotFoundError, StoreError
@@ -18,6 +21,7 @@ from engramdown.serializers import (
     listed_day_data,
     notes_data,
     session_data,
+    withdrawn_data,
 )
 from engramdown.storage import Disk
 from engramdown.transcripts import PAYLOADS, Payloads, Pointer, Sessions, count_session, stamp
@@ -57,6 +61,19 @@ class LineQuery(InScope):
     """How a line is shown."""
 
     whole: bool = Field(default=False, description="All of a text that was cut.")
+
+
+class Lines(Form):
+    """Which lines of a session; none for the whole session."""
+
+    lines: list[int] = Field([], max_length=10_000, description="Their numbers.")
+    dry_run: bool = Field(default=False, description="Change nothing; say what would be done.")
+
+
+class Purge(Form):
+    """How a session is removed."""
+
+    dry_run: bool = Field(default=False, description="Change nothing; say what would be done.")
 
 
 class ExportQuery(InScope):
@@ -159,6 +176,50 @@ def export_session(call: Call) -> Reply:
     return Reply(page, media="text/markdown; charset=utf-8")
 
 
+# ---- taking back ----
+
+
+def exclude_lines(call: Call) -> Reply:
+    """Keep a session, or lines of it, out of recall and prompts; the file keeps them."""
+    return _withdraw(call, "exclude", call.body.lines)
+
+
+def include_lines(call: Call) -> Reply:
+    """Take an exclusion back; for a whole session, those of its lines as well."""
+    return _withdraw(call, "include", call.body.lines)
+
+
+def redact_lines(call: Call) -> Reply:
+    """Empty lines for ever: only a digest of what they held stays. 0 is the title of the session.
+
+    The answer names what keeps words of them or was learned from them.
+    """
+    if not call.body.lines:
+        why = "name single lines; /purge removes a whole session"
+        raise ProblemError("invalid", why, "lines")
+    return _withdraw(call, "redact", call.body.lines)
+
+
+def purge_session(call: Call) -> Reply:
+    """Remove a session and everything that belongs to it alone, for ever."""
+    return _withdraw(call, "purge")
+
+
+def _withdraw(
+    call: Call, action: Literal["exclude", "include", "redact", "purge"], *lines: list[int]
+) -> Reply:
+    memory, session = _named(call)
+    is_dry = call.body.dry_run
+    act = partial(getattr(memory.forgetting(), action), session, *lines)
+    done = act(dry_run=True)
+    # Looked for before the texts are gone.
+    scopes = [(store.root, store.scope) for store in call.cortex.scopes.stores]
+    traces = find_traces(done, memory, scopes)
+    data = withdrawn_data(done if is_dry else act(dry_run=False), traces)
+    troubles = {"troubles": traces.problems} if traces.problems else {}
+    return Reply({"dry_run": is_dry, "sessions": [data], **troubles})
+
+
 def _memory(call: Call) -> EpisodicMemory:
     """Return the transcripts of the scope that a request names.
 
@@ -233,6 +294,12 @@ def show_day(call: Call) -> Reply:
 
 
 _ONE: Final = "/v1/sessions/{id}"
+_WITHDRAWALS: Final[tuple[tuple[str, Callable[[Call], Reply], type[Form]], ...]] = (
+    ("exclude", exclude_lines, Lines),
+    ("include", include_lines, Lines),
+    ("redact", redact_lines, Lines),
+    ("purge", purge_session, Purge),
+)
 
 ROUTES: Final = (
     Route(
@@ -251,6 +318,19 @@ ROUTES: Final = (
     ),
     Route("GET", f"{_ONE}/card", show_card, query=InScope, answers={200: "The card."}),
     Route("GET", f"{_ONE}/notes", show_notes, query=InScope, answers={200: "The notes."}),
+    *(
+        Route(
+            "POST",
+            f"{_ONE}/{action}",
+            handler,
+            need="person",
+            changes=True,
+            query=InScope,
+            body=body,
+            answers={200: "What was done, or would be, and what is left elsewhere."},
+        )
+        for action, handler, body in _WITHDRAWALS
+    ),
     Route(
         "GET",
         "/v1/export",

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from starlette.testclient import TestClient
 
-from engramdown import Cortex
+from engramdown import Cortex, Engram
 from tests.web.conftest import kind_of
 
 LIST: Final = "/v1/sessions"
@@ -164,3 +164,55 @@ def test_each_scope_has_its_own(cortex: Cortex, talked: list[str], program: Test
     assert program.get("/v1/journal").json() == []
     (day,) = program.get("/v1/journal?scope=global").json()
     assert day["preview"] == "For all projects"
+
+
+class TestTakingBack:
+    """A person takes back what was recorded."""
+
+    def test_what_is_excluded_can_be_included_again(
+        self, talked: list[str], person: TestClient, printed: Callable[..., Any]
+    ) -> None:
+        one, other = talked
+        answer = person.post(f"{LIST}/{one}/exclude", json={"lines": [1]}).json()
+        (done,) = answer["sessions"]
+        (there,) = printed("log", "exclude", f"{other}#1")["sessions"]
+        assert {**done, "session": other, "files": there["files"]} == there
+        assert person.get(f"/v1/sessions/{one}/episodes?from=1&limit=1").json()[0]["text"]
+        answer = person.post(f"{LIST}/{one}/include", json={}).json()
+        assert answer["sessions"][0]["changed"]
+
+    def test_a_redacted_line_is_empty_and_its_traces_are_named(
+        self, cortex: Cortex, talked: list[str], person: TestClient
+    ) -> None:
+        path, lines = f"{LIST}/{talked[0]}/redact", {"lines": [1]}
+        origin = f"{talked[0]}#1"
+        learned = cortex.encode(Engram("CI is slow", "lesson", "project", origin=origin))[0].id
+        looked = person.post(path, json={**lines, "dry_run": True}).json()
+        assert [each["id"] for each in looked["sessions"][0]["memories"]] == [learned]
+        first = f"{LIST}/{talked[0]}/episodes/1"
+        assert "Why is CI slow?" in person.get(first).text
+        done = person.post(path, json=lines).json()
+        assert (done["dry_run"], done["sessions"][0]["seqs"]) == (False, [1])
+        assert "Why is CI slow?" not in person.get(first).text
+
+    def test_a_whole_session_is_purged(self, talked: list[str], person: TestClient) -> None:
+        path = f"{LIST}/{talked[0]}/purge"
+        assert person.post(path, json={"dry_run": True}).json()["sessions"][0]["changed"]
+        assert person.get(f"{LIST}/{talked[0]}").status_code == 200
+        assert person.post(path).status_code == 200
+        assert person.get(f"{LIST}/{talked[0]}").status_code == 404
+
+    @pytest.mark.parametrize(
+        "action, body, status",
+        [
+            ("redact", {}, 422),
+            ("redact", {"lines": ["x"]}, 422),
+            ("redact", {"lines": [99]}, 404),
+            ("exclude", {"lines": [99]}, 404),
+        ],
+    )
+    def test_what_is_not_there_is_refused(
+        self, talked: list[str], person: TestClient, action: str, body: object, status: int
+    ) -> None:
+        answer = person.post(f"{LIST}/{talked[0]}/{action}", json=body)
+        assert answer.status_code == status, answer.text
