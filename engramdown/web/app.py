@@ -29,7 +29,16 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from engramdown.errors import EngramdownError
 from engramdown.storage import one_call
-from engramdown.web import cass, history, memories, proposals, service, transcripts
+from engramdown.web import (
+    cass,
+    finding,
+    history,
+    memories,
+    overview,
+    proposals,
+    service,
+    transcripts,
+)
 from engramdown.web.address import MCP_PATH, Address
 from engramdown.web.events import Events
 from engramdown.web.guard import KIND, Guard
@@ -49,7 +58,9 @@ ROUTES: Final[tuple[Route, ...]] = (
     *memories.ROUTES,
     *proposals.ROUTES,
     *history.ROUTES,
+    *finding.ROUTES,
     *transcripts.ROUTES,
+    *overview.ROUTES,
     *cass.ROUTES,
 )
 _MOST_CONNECTIONS: Final = 256

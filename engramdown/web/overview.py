@@ -1,0 +1,74 @@
+"""Routes about memory as a whole: how much there is, what is wrong with it, and skills."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import Field
+
+from engramdown.clock import today
+from engramdown.doctor import inspect_scopes
+from engramdown.errors import StoreError
+from engramdown.serializers import doctor_data, listed_skill_data, stats_data, whole_skill_data
+from engramdown.skills import files_beside
+from engramdown.storage import Disk
+from engramdown.web.routes import Call, Paged, Reply, Route, page_of
+from engramdown.web.transcripts import InScope
+
+
+class SkillsQuery(Paged, InScope):
+    """Which skills."""
+
+    limit: int = Field(200, ge=1, le=500, description="At most so many.")
+
+
+def stats(call: Call) -> Reply:
+    """Count memories by file, kind, source, basis, age and use, what waits, and calls of models."""
+    return Reply(stats_data(call.cortex, today()))
+
+
+def doctor(call: Call) -> Reply:
+    """Find faults in the files of memory and in transcripts, by file and line; mend nothing."""
+    scopes = call.cortex.scopes
+    if scopes.home_root is None:
+        raise StoreError("memory has no files, so there are none to look at")
+    own = [store.root for store in scopes.stores if store.scope == "project"]
+    project = next((root for root in own if root.is_dir()), None)
+    return Reply(doctor_data(inspect_scopes(scopes.home_root, project)))
+
+
+def list_skills(call: Call) -> Reply:
+    """List skills, the project's first, each with how often it was used."""
+    skills, uses = call.cortex.skills.all, call.cortex.skills.uses()
+    known = skills.known(call.query.scope)
+    reply = page_of(
+        call,
+        known,
+        lambda each: f"{each.skill.scope}/{each.skill.label}",
+        lambda each: listed_skill_data(each, uses),
+    )
+    if skills.troubles and not known:
+        raise StoreError("; ".join(skills.troubles))
+    return reply
+
+
+def show_skill(call: Call) -> Reply:
+    """Show a skill with its text: the project's, if there are two of that label."""
+    skills = call.cortex.skills.all
+    skill = skills.read(call.path["label"], call.query.scope)
+    files = files_beside(Disk(durable=False), skill.path.parent)
+    return Reply(whole_skill_data(skill, skills.uses(), files))
+
+
+ROUTES: Final = (
+    Route("GET", "/v1/stats", stats, answers={200: "The counts."}),
+    Route("GET", "/v1/doctor", doctor, answers={200: "What was found in each scope."}),
+    Route(
+        "GET",
+        "/v1/skills",
+        list_skills,
+        query=SkillsQuery,
+        answers={200: "A page of them; `Link` leads to the next one."},
+    ),
+    Route("GET", "/v1/skills/{label}", show_skill, query=InScope, answers={200: "The skill."}),
+)
