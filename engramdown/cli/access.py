@@ -44,7 +44,17 @@ _NOTES: Final = "engramdown.notes"
 _LOOKING: Final = frozenset(
     {
         *("list", "show", "context", "recall", "why", "history", "diff", "stats", "review"),
-        *("doctor", "export", "mcp", "log", "skills", "journal", "journal list", "journal show"),
+        *(
+            "doctor",
+            "export",
+            "mcp",
+            "serve",
+            "log",
+            "skills",
+            "journal",
+            "journal list",
+            "journal show",
+        ),
         *("journal search", "skills list", "skills show", "skills validate", "log list"),
         *("log show", "log follow", "log tools", "log card", "log notes"),
         *("log grep", "log describe", "log expand"),

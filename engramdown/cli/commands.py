@@ -242,6 +242,30 @@ complete_proposals = _completer("proposals")
 complete_sessions = _completer("sessions")
 
 
+class _MissingError(output.RefusalError):
+    exit_code = output.USAGE
+
+
+def needs_extra(module: str, extra: str, what: str) -> None:
+    """Make sure that an extra is installed.
+
+    Args:
+        module: A module of ours that imports what the extra brings.
+        extra: The name of the extra.
+        what: What needs it.
+
+    Raises:
+        RefusalError: It is not.
+    """
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        if (error.name or "").startswith("engramdown"):
+            raise
+        how = f'install it with: pip install "engramdown[{extra}]"'
+        raise _MissingError(f"{what} needs the extra `{extra}` ({error}); {how}") from error
+
+
 def given() -> dict[str, Any]:
     """Return the options and arguments of the current command."""
     return click.get_current_context().params

@@ -31,7 +31,7 @@ from engramdown.storage import one_call
 
 COMMANDS: Final = read_table(__file__)
 # Those that go on for long, with a person or a client: each thing that they do is a call.
-_LASTING: Final = frozenset({"chat", "log", "mcp", "review", "tour", "watch", "worker"})
+_LASTING: Final = frozenset({"chat", "log", "mcp", "review", "serve", "tour", "watch", "worker"})
 _BOLD: Final = frozenset(
     {"--accept", "--all", "--decline", "--force", "--forever", "--remove", "--yes"}
 )

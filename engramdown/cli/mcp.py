@@ -16,8 +16,7 @@ import click
 
 from engramdown.cli import output, process
 from engramdown.cli.access import home_of, open_quietly, project_of, start_of
-from engramdown.cli.commands import given, pass_place
-from engramdown.cli.output import USAGE, RefusalError
+from engramdown.cli.commands import given, needs_extra, pass_place
 from engramdown.cli.process import Place
 
 if TYPE_CHECKING:
@@ -62,10 +61,6 @@ CLIENTS: Final[Mapping[str, Client]] = {
 }
 
 
-class _MissingError(RefusalError):
-    exit_code = USAGE
-
-
 @click.command()
 @click.option("--http", "over_http", is_flag=True, help="Serve several clients over HTTP.")
 @click.option(
@@ -97,13 +92,7 @@ def mcp(place: Place, /, **_: object) -> None:
     if options["client"]:
         _print_config(place, tools, options)
         return
-    try:
-        import engramdown.mcp.server  # noqa: F401 - it needs the SDK
-    except ImportError as error:
-        if (error.name or "").startswith("engramdown"):
-            raise
-        how = 'install it with: pip install "engramdown[mcp]"'
-        raise _MissingError(f"the MCP server needs the extra `mcp` ({error}); {how}") from error
+    needs_extra("engramdown.mcp.server", "mcp", "the MCP server")
     from engramdown.mcp import Offer, serve_stdio
 
     cortex = open_quietly(place, "nothing")

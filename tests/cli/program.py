@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
+from collections.abc import Sequence
 from typing import IO, Any, Final
 
 PATIENCE: Final = 60
@@ -52,3 +54,29 @@ class Program:
 def _line_of(stream: IO[bytes] | None) -> str:
     assert stream is not None
     return stream.readline().decode()
+
+
+_HIDDEN: Final = """
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {modules!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Hidden())
+from engramdown.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def run_without(
+    modules: Sequence[str], env: dict[str, str], *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the program as if some modules were not installed."""
+    return subprocess.run(
+        [sys.executable, "-c", _HIDDEN.format(modules=modules), *arguments],
+        env=env,
+        input="",
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )

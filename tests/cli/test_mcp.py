@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import subprocess
-import sys
 from pathlib import Path
 from typing import Final
 
@@ -15,33 +14,13 @@ import pytest
 from engramdown.cli import mcp as command
 from engramdown.cli.mcp import CLIENTS
 from tests.cli.conftest import Runner
+from tests.cli.program import run_without
 
-HIDDEN: Final = """
-import sys
-class Hidden:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("mcp", "mcp_types"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Hidden())
-from engramdown.cli.main import main
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-def hidden(env: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the program as if the SDK were not installed."""
-    return subprocess.run(
-        [sys.executable, "-c", HIDDEN, *arguments],
-        env=env,
-        input="",
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+SDK: Final = ("mcp", "mcp_types")
 
 
 def test_without_the_extra_one_sentence_says_how_to_get_it(child_env: dict[str, str]) -> None:
-    done = hidden(child_env, "mcp")
+    done = run_without(SDK, child_env, "mcp")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "engramdown: the MCP server needs the extra `mcp` (No module named 'mcp_types'); "
@@ -50,8 +29,8 @@ def test_without_the_extra_one_sentence_says_how_to_get_it(child_env: dict[str, 
 
 
 def test_without_the_extra_help_and_settings_are_there(child_env: dict[str, str]) -> None:
-    assert hidden(child_env, "mcp", "--help").returncode == 0
-    assert hidden(child_env, "mcp", "--print-config", "json").returncode == 0
+    assert run_without(SDK, child_env, "mcp", "--help").returncode == 0
+    assert run_without(SDK, child_env, "mcp", "--print-config", "json").returncode == 0
 
 
 @pytest.mark.parametrize("client", CLIENTS)
