@@ -20,7 +20,7 @@ from engramdown.conversation.view import Track, ends
 from engramdown.engram import fact_key, fold
 from engramdown.errors import ModelError, SessionNotFoundError, StoreError
 from engramdown.hippocampus.entry import Entry
-from engramdown.journal.page_search import query_stems, ranked
+from engramdown.journal.page_search import may_match, query_stems, ranked
 from engramdown.language.untrusted import bullet
 from engramdown.recall.episodes import Moment
 from engramdown.recall.lines import microseconds
@@ -666,10 +666,14 @@ class _Look:
     def by_words(self, query: str) -> list[Chunk]:
         """Return chunks with their similarity by words, those of each kind in their order."""
         found = self._memories(query, by_meaning=False)
-        pages = [each.chunk for each in self.pages()]
+        pages, stems = [each.chunk for each in self.pages()], query_stems(query)
         for each in (SUMMARIES, JOURNALS):
-            own = [chunk for chunk in pages if chunk.collection == each]
-            hits = ranked(query_stems(query), [chunk.content for chunk in own])
+            own = [
+                chunk
+                for chunk in pages
+                if chunk.collection == each and may_match(chunk.content, stems)
+            ]
+            hits = ranked(stems, [chunk.content for chunk in own])
             near = similarities(query, [(own[at].content, score) for at, score in hits])
             found += [
                 own[at]._replace(similarity=score)

@@ -119,8 +119,7 @@ class Recall:
             return []
 
         def newest(index: Index, count: int) -> list[Hit]:
-            places = (one for one in _lines_of(index, wanted) if before is None or one[0] < before)
-            found = sorted(nlargest(count, places))
+            found = _newest(index, count, wanted, before)
             said = self._lines(index, {at: place for at, (_, place) in enumerate(found)})
             # Of what was redacted only the place is left.
             hits = [
@@ -302,10 +301,31 @@ def _newer_first(
     return order, newer
 
 
-def _lines_of(index: Index, wanted: Wanted) -> Iterator[tuple[Moment, Place]]:
-    """Yield the lines that are wanted, whatever they say."""
+def _newest(
+    index: Index, count: int, wanted: Wanted, before: Moment | None
+) -> list[tuple[Moment, Place]]:
+    """Return the newest lines that are wanted, before one of them if given, the oldest first."""
+    if before is not None:
+        wanted = wanted._replace(until=min(wanted.until, before.ts))
+    found: list[tuple[Moment, Place]] = []
+    for session, newest in index.running(wanted.since, wanted.until):
+        if len(found) == count and newest < found[-1][0].ts:
+            break
+        lines = _lines_of(index, wanted, [session])
+        found = nlargest(
+            count, [*found, *(one for one in lines if before is None or one[0] < before)]
+        )
+    return found[::-1]
+
+
+def _lines_of(
+    index: Index, wanted: Wanted, sessions: Iterable[int] | None = None
+) -> Iterator[tuple[Moment, Place]]:
+    """Yield the lines that are wanted, whatever they say, of all sessions or of these."""
     only = index.number(wanted.session) if wanted.session else None
-    for session in index.running(wanted.since, wanted.until):
+    if sessions is None:
+        sessions = [number for number, _ in index.running(wanted.since, wanted.until)]
+    for session in sessions:
         if wanted.session and session != only:
             continue
         name = index.name(session)

@@ -218,13 +218,17 @@ class Index:
         """Whether a line is kept out of recall."""
         return session in self._hidden or (session, seq) in self._excluded
 
-    def running(self, first: int, last: int) -> Iterable[int]:
-        """Return the numbers of the sessions that may have a line between two times.
+    def running(self, first: int, last: int) -> Sequence[tuple[int, int]]:
+        """Return the sessions that may have a line between two times, the newest first.
 
-        Both are in microseconds since 1970 and belong to it.
+        Each is a number with the time of its newest line. All times are in microseconds since 1970,
+        and both belong to what is between them.
         """
-        asked = "SELECT number FROM sessions WHERE newest >= ? AND oldest <= ?"
-        return [row[0] for row in self._run(asked, (first, last))]
+        asked = (
+            "SELECT number, newest FROM sessions WHERE newest >= ? AND oldest <= ? "
+            "ORDER BY newest DESC"
+        )
+        return self._run(asked, (first, last)).fetchall()
 
     def sessions(self) -> Iterable[tuple[str, int]]:
         """Yield each session with the time of its newest line, the newest first."""

@@ -199,7 +199,7 @@ def share_held(query: str, text: str) -> float:
     >>> share_held("red boat", "A boat"), share_held("red boat", "The boat is red")
     (0.5, 1.0)
     """
-    terms = read_query(query).terms
+    terms = _asked(query)
     if not terms:
         return float(bool(query.strip()) and query.strip().casefold() in text.casefold())
     held = frozenset(tokens(text[:_HELD]))
@@ -223,6 +223,11 @@ def similarities(query: str, ranked: Sequence[tuple[str, float]]) -> list[float]
     best = max((share_held(query, text) for text, _ in ranked[:_BEST]), default=0.0)
     most = max((score for _, score in ranked), default=0.0) or 1.0
     return [*accumulate((best * min(score / most, 1.0) for _, score in ranked), min)]
+
+
+@lru_cache(maxsize=64)
+def _asked(query: str) -> tuple[Term, ...]:
+    return read_query(query).terms
 
 
 def _share(each: Term, held: frozenset[str]) -> float:
