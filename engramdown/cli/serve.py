@@ -24,8 +24,6 @@ from engramdown.errors import SettingsError
 from engramdown.forks import Event, in_thread
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
-
     from engramdown import Cortex
     from engramdown.web import Address, Keys, WorkerPool
 
@@ -144,7 +142,7 @@ def _bind(port: int) -> Address:
         raise _TakenError(f"--port: {error.problem.partition(': ')[2]}; {runs}") from error
 
 
-def _mcp(cortex: Cortex, options: dict[str, Any]) -> Callable[[WorkerPool], Starlette]:
+def _mcp(cortex: Cortex, options: dict[str, Any]) -> Callable[[WorkerPool], Any]:
     """Return what makes the MCP server.
 
     Nobody is asked in a client: a program that shows the token could answer for the person, who

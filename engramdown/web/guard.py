@@ -13,7 +13,8 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from engramdown.web.problems import MEDIA_TYPE, ProblemError
+from engramdown.errors import StoreError
+from engramdown.web.problems import MEDIA_TYPE, ProblemError, problem_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -82,8 +83,8 @@ class Guard:
         try:
             scope[KIND] = self._check(scope)
             body = await _body_of(scope, receive)
-        except ProblemError as problem:
-            await _refuse(problem, sends)
+        except (ProblemError, StoreError, OSError) as error:  # The keys may be unreadable.
+            await _refuse(problem_of(error), sends)
             return
         await self._app(scope, _once(body, receive), sends)
 

@@ -134,9 +134,7 @@ class Keys:
             key_id: The id of a key; all keys by default.
         """
         with self._changed() as kept:
-            gone = [
-                known for known in kept.keys if not key_id or hmac.compare_digest(known[:8], key_id)
-            ]
+            gone = [known for known in kept.keys if key_id in ("", known[:_ID_LENGTH])]
             for known in gone:
                 del kept.keys[known]
             if not key_id:

@@ -153,5 +153,7 @@ def invalid(error: ValidationError) -> ProblemError:
         for each in error.errors(include_url=False, include_context=False, include_input=False)
     ]
     first = wrong[0]
+    if error.errors()[0]["type"] == "json_invalid":
+        return ProblemError("malformed", f"the body is not JSON: {first['detail']}")
     named = f"{first['field']}: {first['detail']}" if first["field"] else first["detail"]
     return ProblemError("invalid", named, first["field"], errors=wrong)
