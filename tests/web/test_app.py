@@ -12,6 +12,7 @@ from engramdown import __version__
 from engramdown.web import Keys
 from engramdown.web.app import ROUTES
 from engramdown.web.routes import Route
+from tests.conftest import ROOT
 from tests.tables import every
 from tests.web.conftest import Clients
 
@@ -28,6 +29,16 @@ def test_its_description_is_valid_and_complete(nobody: TestClient) -> None:
     validate(found)
     described = {(method, path) for path, ways in found["paths"].items() for method in ways}
     assert described == {(each.method.lower(), each.path) for each in ROUTES if each.is_listed}
+
+
+def test_every_route_has_its_place_in_the_docs() -> None:
+    page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
+    listed = [route for route in ROUTES if route.is_listed]
+    described = {
+        route.name: f"`{route.method} {route.path}`{' †' if route.need == 'person' else ''}"
+        for route in listed
+    }
+    assert [name for name, words in described.items() if words not in page] == []
 
 
 def test_every_route_has_a_name_of_its_own() -> None:
