@@ -1,4 +1,5 @@
 from engramdown.conversation.chunks import COLLECTIONS as COLLECTIONS
+from engramdown.conversation.chunks import CURSOR as CURSOR
 from engramdown.conversation.chunks import TYPES as TYPES
 from engramdown.conversation.chunks import Chunk as Chunk
 from engramdown.conversation.chunks import Collection as Collection

@@ -62,10 +62,10 @@ _SPOKEN: Final = ("user", "assistant")
 _FOLLOWED: Final = 8
 _ABOUT: Final = 20
 _DAY: Final = 86_400_000_000
-_NEVER: Final = -(1 << 62)
-_CURSOR: Final = re.compile(
-    r"(-?[0-9]{1,19})\.([0-3])\.([0-9]{1,12})\.([\w.:/~-]{1,120})", re.ASCII
-)
+# Before the year 1.
+_NEVER: Final = -(10**17)
+# A place in a list, as an answer gives it.
+CURSOR: Final = r"(-?[0-9]{1,18})\.([0-3])\.([0-9]{1,12})\.([A-Za-z0-9_.:/~-]{1,120})"
 
 
 class Chunk(NamedTuple):
@@ -369,7 +369,7 @@ class Collections:
             conversation=look.name(look.session),
             user=user,
             working_summary=summary,
-            memories=tuple(unsaid)[:_RELEVANT],
+            memories=tuple(unsaid),
             recent=tuple(
                 look.message(look.session, each.seq, each.ts, each.role, each.name, each.text).chunk
                 for each in newest
@@ -402,39 +402,47 @@ class Collections:
             from engramdown.recall.vectors import reason_of
 
             try:
-                return Near(_above_0(look.by_meaning(query)), "vectors", tuple(look.notes))
+                return Near(_sorted(look.by_meaning(query)), "vectors", tuple(look.notes))
             except EmbeddingError as error:
                 why = (reason_of(error),)
-        return Near(_above_0(look.by_words(query)), "words", (*why, *look.notes))
+        return Near(_sorted(look.by_words(query)), "words", (*why, *look.notes))
 
     def _untold(
         self, look: _Look, chunks: Iterable[Chunk], told: set[str], uncovered: set[int]
-    ) -> Iterator[Chunk]:
-        """Yield the chunks that say something that no other part of a context says.
+    ) -> list[Chunk]:
+        """Return the chunks that say something that no other part of a context says.
 
         The working summary stands for the summarised messages of its own conversation, however
-        much was said since in another one; elsewhere a summary that is yielded stands for its own.
+        much was said since in another one; elsewhere a summary that is chosen stands for its own.
         """
-        found = list(chunks)
         covers = {
             name: (session, first, last)
             for session, summed in self._summed.items()
             for name, (first, last) in summed.covers.items()
         }
-        shown = [covers[each.id] for each in found if each.id in covers]
-        for each in found:
+        chosen: dict[str, Chunk] = {}
+        ranges: list[tuple[str, int, int]] = []
+        for each in chunks:
             said = Pointer.parse(each.id) if each.role in _SPOKEN else None
-            is_told = each.id in told
             if each.id in covers:
-                is_told = covers[each.id][0] == look.session
+                session, first, last = covers[each.id]
+                is_told = session == look.session
+                if not is_told:
+                    ranges.append(covers[each.id])
+                    for seq in range(first, last + 1):
+                        chosen.pop(str(Pointer(session, seq)), None)
             elif said is not None and said.session == look.session:
-                is_told = is_told or said.seq not in uncovered
-            elif said is not None:
-                is_told = any(
-                    said.session == one[0] and one[1] <= said.seq <= one[2] for one in shown
+                is_told = said.seq not in uncovered
+            else:
+                is_told = said is not None and any(
+                    said.session == session and first <= said.seq <= last
+                    for session, first, last in ranges
                 )
-            if not is_told:
-                yield each
+            if not is_told and each.id not in told:
+                chosen[each.id] = each
+            if len(chosen) == _RELEVANT:
+                break
+        return [*chosen.values()]
 
     # ---- summaries ----
 
@@ -666,6 +674,7 @@ class _Look:
     def by_words(self, query: str) -> list[Chunk]:
         """Return chunks with their similarity by words, those of each kind in their order."""
         found = self._memories(query, by_meaning=False)
+        found += self._messages(query, by_meaning=False)
         pages, stems = [each.chunk for each in self.pages()], query_stems(query)
         for each in (SUMMARIES, JOURNALS):
             own = [
@@ -679,7 +688,7 @@ class _Look:
                 own[at]._replace(similarity=score)
                 for (at, _), score in zip(hits, near, strict=True)
             ]
-        return found + self._messages(query, by_meaning=False)
+        return found
 
     def by_meaning(self, query: str) -> list[Chunk]:
         """Return chunks with their similarity by meaning.
@@ -732,8 +741,10 @@ class _Look:
         return list(filter(self._is_meant, chunks))
 
 
-def _above_0(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
-    return tuple(each for each in chunks if each.similarity > 0)
+def _sorted(chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
+    """Return what is near at all, the nearest first; what is equally near stays in its order."""
+    near = [each for each in chunks if each.similarity > 0]
+    return tuple(sorted(near, key=lambda each: -each.similarity))
 
 
 # ---- pieces of a long text ----
@@ -831,7 +842,7 @@ def _cursor(key: _Key) -> str:
 
 
 def _read_cursor(after: str) -> _Key:
-    found = _CURSOR.fullmatch(after)
+    found = re.fullmatch(CURSOR, after)
     if found is None:
         raise ValueError(f"after is {after!r}; give that of the last answer")
     return _Key(int(found[1]), int(found[2]), found[4], int(found[3]))

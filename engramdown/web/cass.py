@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from engramdown.conversation import COLLECTIONS, TYPES, Chunk, Collection
+from engramdown.conversation import COLLECTIONS, CURSOR, TYPES, Chunk, Collection
 from engramdown.forks import in_thread
 from engramdown.web.problems import ProblemError, problem_of
 from engramdown.web.routes import Call, Form, Reply, Route
@@ -86,7 +86,7 @@ class ChunkQuery(Form):
     conversation_id: str | None = Field(None, max_length=_LONGEST_ID, description=_CONVERSATION)
     type: Literal["message", "summary", "journal"] | None = Field(None, description=_TYPE)
     limit: int = Field(50, ge=1, le=500, description="How many at most.")
-    after: str = Field("", max_length=200, description="`next` of the last answer.")
+    after: str = Field("", pattern=f"^(?:{CURSOR})?$", description="`next` of the last answer.")
 
 
 class SearchQuery(Form):
@@ -145,15 +145,12 @@ def memory_chunks(call: Call) -> Reply:
     """List chunks: messages, memories, summaries, pages of the journal; the newest first."""
     _wait_for_index(call)
     query = call.query
-    try:
-        found = call.cortex.collections.chunks(
-            query.limit,
-            collection=_BY_TYPE.get(query.type),
-            conversation=query.conversation_id,
-            after=query.after,
-        )
-    except ValueError as error:  # The only one that a query may still have.
-        raise ProblemError("invalid", str(error), "after") from error
+    found = call.cortex.collections.chunks(
+        query.limit,
+        collection=_BY_TYPE.get(query.type),
+        conversation=query.conversation_id,
+        after=query.after,
+    )
     return Reply({"chunks": [as_json(each) for each in found.chunks], "next": found.after or None})
 
 

@@ -189,6 +189,10 @@ def test_chunks_come_in_pages(told: Cortex, program: TestClient) -> None:
         after = answer.json()["next"]
     assert found == whole
     assert len(chunks(program.get("/memory/chunks"))) == min(len(whole), 50)
+    # Before and behind all time.
+    for after, count in (("-999999999999999999.0.1.a", 0), ("999999999999999999.3.1.a", 7)):
+        answer = program.get("/memory/chunks", params={"limit": 7, "after": after})
+        assert len(chunks(answer)) == count
     del told
 
 
