@@ -53,7 +53,7 @@ class RecallQuery(Form):
 class ContextQuery(Form):
     """What the context is for."""
 
-    message: str = Field("", max_length=20_000, description="The message to the model.")
+    message: str = Field("", max_length=4_000, description="The message to the model.")
     session: str = Field("", max_length=100, description="A conversation, for its whole prompt.")
     budget: int | None = Field(None, ge=0, description="What that prompt may cost, in tokens.")
 

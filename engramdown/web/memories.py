@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _TAG: Final = re.compile(r'"([^"]*)"')
 _STATUSES: Final = {"encoded": 201, "queued": 202, "merged": 200}
-_TEXT: Final = 100_000
+_TEXT: Final = 20_000
 
 
 class MemoriesQuery(Paged):
@@ -60,7 +60,7 @@ class MemoriesQuery(Paged):
 class NewMemory(Form):
     """A memory to add; without a kind, its words say it."""
 
-    text: str = Field(max_length=_TEXT)
+    text: str = Field(max_length=_TEXT, pattern=r"\S")
     kind: Kind | None = None
     scope: Scope | None = None
     topic: str = Field("", max_length=200)
@@ -74,7 +74,7 @@ class NewMemory(Form):
 class Text(Form):
     """What a memory says from now on."""
 
-    text: str = Field(max_length=_TEXT)
+    text: str = Field(max_length=_TEXT, pattern=r"\S")
 
 
 class Pin(Form):

@@ -16,13 +16,15 @@ from engramdown.gate import Answer
 from engramdown.serializers import folders, proposal_data, receipt_data, review_data
 from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of
 
-_TEXT: Final = 100_000
+_TEXT: Final = 20_000
 
 
 class Acceptance(Form):
     """How a proposal is accepted."""
 
-    text: str | None = Field(None, max_length=_TEXT, description="Other words for it.")
+    text: str | None = Field(
+        None, max_length=_TEXT, pattern=r"\S", description="Other words for it."
+    )
 
 
 class Decision(Form):
@@ -30,7 +32,7 @@ class Decision(Form):
 
     id: str = Field(max_length=100)
     decision: Literal["accept", "decline", "skip"] = "accept"
-    text: str | None = Field(None, max_length=_TEXT)
+    text: str | None = Field(None, max_length=_TEXT, pattern=r"\S")
 
 
 class Decisions(Form):

@@ -208,7 +208,7 @@ class TestAdding:
             ({"text": "My name is Ada", "scope": "project"}, "scope"),
             ({"text": "x", "expires": "tomorrow"}, "expires"),
             ({"text": "x", "topic": "../x"}, "topic"),
-            ({"text": "x" * 100_001}, "text"),
+            ({"text": "x" * 20_001}, "text"),
         ],
     )
     def test_a_wrong_field_is_named(
