@@ -592,6 +592,7 @@ _ADDITION: Final = re.compile(
 )
 
 
+@lru_cache(16_384)
 def says_again(text: str, known: str) -> bool:
     """Whether ``text`` says what ``known`` says, in other words, or most of it.
 
