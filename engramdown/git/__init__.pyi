@@ -2,6 +2,7 @@ from engramdown.git.diff import VERBS as VERBS
 from engramdown.git.diff import Change as Change
 from engramdown.git.diff import Place as Place
 from engramdown.git.diff import Sides as Sides
+from engramdown.git.diff import Word as Word
 from engramdown.git.diff import compare as compare
 from engramdown.git.diff import words as words
 from engramdown.git.driver import DRIVER as DRIVER

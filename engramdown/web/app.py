@@ -35,6 +35,7 @@ from engramdown.web import (
     history,
     memories,
     overview,
+    pages,
     proposals,
     service,
     transcripts,
@@ -62,6 +63,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *transcripts.ROUTES,
     *overview.ROUTES,
     *cass.ROUTES,
+    *pages.ROUTES,
 )
 _MOST_CONNECTIONS: Final = 256
 _SHUTDOWN: Final = 1

@@ -1,0 +1,806 @@
+"""The page: a shell without data, and the fragments that it fetches with its key.
+
+A fragment shows what the API answers: it calls the handlers of the table as a client would, with
+the same checks, and draws their data. So it can show and do nothing that the API cannot.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_origin
+from urllib.parse import parse_qs, urlencode
+
+from pydantic import ValidationError
+
+from engramdown.clock import today
+from engramdown.engram import KINDS, Kind, Scope
+from engramdown.errors import EngramdownError
+from engramdown.web import views
+from engramdown.web.problems import ProblemError, problem_of
+from engramdown.web.routes import Call, Form, Method, Reply, Route
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+PAGES: Final = (
+    *("inbox", "memories", "timeline", "transcripts", "context"),
+    *("insights", "health", "skills", "journal"),
+)
+_KEYS: Final = (
+    ("j k ↓ ↑", "The next one, the one before"),
+    ("a →", "Accept"),
+    ("d ←", "Decline"),
+    ("e", "Edit"),
+    ("x", "Select; a and d then decide on all that are selected"),
+    ("u", "Take back, undo"),
+    ("⏎", "Open, close"),
+    ("p v f r", "Pin, verify, forget, restore a memory"),
+    ("/", "Search"),
+    ("1 … 9", "Go to a page"),
+    ("Ctrl+⏎", "Save what is edited"),
+    ("Esc", "Leave it as it was"),
+    ("?", "These keys"),
+)
+_STATIC: Final = {
+    "htmx.min.js": "text/javascript",
+    "hx-csp.min.js": "text/javascript",
+    "hx-sse.min.js": "text/javascript",
+    "page.js": "text/javascript",
+    "page.css": "text/css",
+}
+_POLICY: Final = (
+    "default-src 'none'; script-src 'nonce-{}'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types htmx"
+)
+_HTML: Final = "text/html; charset=utf-8"
+# How many rows come at once.
+_ROWS: Final = 100
+_LINES: Final = 100
+_STEPS: Final = 40
+_DAYS: Final = 10
+_MOST: Final = 12
+_MOST_PROPOSALS: Final = 500
+_MOST_STEPS: Final = 2_000
+# How many lines stand above the one that was asked for.
+_ABOVE: Final = 10
+_PLACE: Final = re.compile(r"[\w.-]+#\d+")
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+# ---- drawing ----
+
+
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader
+
+    loader = PackageLoader("engramdown.web")
+    made = Environment(autoescape=True, loader=loader, trim_blocks=True, lstrip_blocks=True)
+    made.filters["shown"] = views.shown
+    for name in ("WHO", "SCOPES", "verb", "compared", "has_words", "lines", "title", "by_place"):
+        made.globals[name] = getattr(views, name)
+    made.globals["diff"] = views.diff
+    return made
+
+
+def _hx(nonce: str) -> Callable[..., str]:
+    """Return what writes the attributes of a control that htmx serves, with the nonce they need."""
+    from markupsafe import Markup, escape
+
+    def attributes(**given: object) -> str:
+        parts = [f'hx-nonce="{nonce}"']
+        for name, value in given.items():
+            text = value if isinstance(value, str) else json.dumps(value)
+            parts.append(f'hx-{name.replace("__", ":").replace("_", "-")}="{escape(text)}"')
+        return Markup(" ".join(parts))  # noqa: S704 - every value was escaped
+
+    return attributes
+
+
+def _draw(template: str, status: int = 200, *, macro: str = "", **values: object) -> Reply:
+    """Return a fragment: a template, or what one of its macros writes."""
+    nonce = secrets.token_urlsafe(16)
+    known = {"nonce": nonce, "hx": _hx(nonce), **values}
+    if macro:
+        # A macro sees what its module was made with.
+        module = _templates().get_template(template).make_module(known)
+        html = str(getattr(module, macro)(*values["args"]))  # type: ignore[misc]
+    else:
+        html = _templates().get_template(template).render(known)
+    return _html(html, nonce, status)
+
+
+def _html(html: str, nonce: str, status: int = 200) -> Reply:
+    headers = {"Content-Security-Policy": _POLICY.format(nonce)}
+    return Reply(html.encode("utf-8", "backslashreplace"), status, headers, _HTML)
+
+
+def _joined(*replies: Reply) -> Reply:
+    """Return several fragments as one, under the nonce of the first."""
+    first, *others = replies
+    policy = first.headers["Content-Security-Policy"]
+    nonce = policy.partition("'nonce-")[2].partition("'")[0]
+    html = first.data
+    for other in others:
+        theirs = other.headers["Content-Security-Policy"].partition("'nonce-")[2].partition("'")[0]
+        html += other.data.replace(theirs.encode(), nonce.encode())
+    return replace(first, data=html)
+
+
+def _part(target: str, reply: Reply, swap: str = "outerHTML") -> Reply:
+    """Return a fragment for another place of the page than the one that asked."""
+    head = f'<hx-partial hx-target="{target}" hx-swap="{swap}">'.encode()
+    return replace(reply, data=head + reply.data + b"</hx-partial>")
+
+
+def _toast(text: str, *, bad: bool = False) -> Reply:
+    return _draw("parts.j2", macro="toast", args=(text, bad))
+
+
+# ---- asking the API ----
+
+
+def _ask(
+    call: Call,
+    method: Method,
+    path: str,
+    body: Mapping[str, Any] | None = None,
+    *,
+    match: str = "",
+    **query: Any,  # noqa: ANN401 - what the model of the route takes
+) -> Reply:
+    """Return what the API answers to a request.
+
+    Raises:
+        ProblemError: As the API does.
+    """
+    for route in call.service.routes:
+        pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", route.path)
+        found = re.fullmatch(pattern, path) if route.method == method else None
+        if found:
+            given = {name: value for name, value in query.items() if value not in ("", None)}
+            for name, field in route.query.model_fields.items() if route.query else ():
+                if get_origin(field.annotation) is list and isinstance(given.get(name), str):
+                    given[name] = given[name].split(",")
+            headers = {"if-match": match} if match else {}
+            inner = replace(
+                call,
+                path=found.groupdict(),
+                query=route.query.model_validate(given) if route.query else None,
+                body=route.body.model_validate(body or {}) if route.body else None,
+                headers=headers,
+            )
+            return route.handler(inner)
+    raise ProblemError("not-found", f"this server has no {method} {path}")
+
+
+def _data(call: Call, path: str, **query: Any) -> Any:  # noqa: ANN401 - what the route answers
+    return _ask(call, "GET", path, **query).data
+
+
+class _List(NamedTuple):
+    """A page of a list: its items, where the next one begins, and how many there are in all."""
+
+    items: list[dict[str, Any]]
+    after: str
+    total: int
+
+
+def _list(call: Call, path: str, **query: Any) -> _List:  # noqa: ANN401 - what the model of the route takes
+    reply = _ask(call, "GET", path, **query)
+    link = parse_qs(reply.headers.get("Link", "").partition("?")[2].partition(">")[0])
+    after = (link.get("after") or link.get("from") or [""])[0]
+    return _List(reply.data, after, int(reply.headers.get("X-Total-Count", len(reply.data))))
+
+
+def _fragment(handler: Callable[[Call], Reply]) -> Callable[[Call], Reply]:
+    """Return a handler that shows what is wrong as a fragment, too."""
+
+    def answer(call: Call) -> Reply:
+        try:
+            return handler(call)
+        except (ProblemError, EngramdownError, OSError, ValidationError) as error:
+            problem = problem_of(error)
+            said = problem.data["detail"]
+            if "hx-target" in call.headers and call.headers["hx-target"].endswith("#main"):
+                title = problem.data["title"]
+                return _draw("trouble.j2", problem.status, title=title, said=said)
+            return replace(_toast(said, bad=True), status=problem.status)
+
+    answer.__name__, answer.__doc__ = f"page_{handler.__name__}", handler.__doc__
+    return answer
+
+
+# ---- the shell ----
+
+
+def shell(call: Call) -> Reply:
+    """Show the page without data; a browser fetches the rest with its key."""
+    return _draw("shell.j2", pages=PAGES, keys=_KEYS, read_only=call.service.is_read_only)
+
+
+def _asset(name: str, media: str) -> Route:
+    file, kind = Path(__file__).parent / "static" / name, f"{media}; charset=utf-8"
+
+    def asset(_: Call) -> Reply:
+        """Send a file of the page."""
+        return Reply(file.read_bytes(), media=kind)
+
+    return Route("GET", f"/static/{name}", asset, "nothing", media=kind, is_listed=False)
+
+
+# ---- the inbox ----
+
+
+class Inbox(Form):
+    """What the inbox is asked for."""
+
+    seen: str = ""
+    edit: str = ""
+
+
+class Listed(Form):
+    """The proposals that a page shows."""
+
+    ids: str = ""
+
+
+class Words(Form):
+    """The words that a person wants instead of the proposed ones."""
+
+    text: str | None = None
+
+
+class Decisions(Form):
+    """One decision about many proposals."""
+
+    decision: str
+    ids: str = ""
+
+
+class Back(Form):
+    """The steps to take back, and the proposals that they were about."""
+
+    steps: str
+    ids: str
+
+
+def _pending(call: Call) -> list[dict[str, Any]]:
+    return _list(call, "/v1/proposals", limit=_MOST_PROPOSALS).items
+
+
+def _proposal(call: Call, key: str) -> dict[str, Any] | None:
+    return next((each for each in _pending(call) if each["id"] == key), None)
+
+
+def inbox(call: Call) -> Reply:
+    """Show what waits; if nothing does, what was learned since the last visit."""
+    waits = _list(call, "/v1/proposals", limit=_MOST_PROPOSALS)
+    since = "" if call.query.seen else call.headers.get("x-since", "")
+    steps = (
+        []
+        if waits.items
+        else views.learned(_list(call, "/v1/steps", limit=_ROWS, since=since).items)
+    )
+    return _draw("inbox.j2", proposals=waits.items, total=waits.total, steps=steps, since=since)
+
+
+def proposal(call: Call) -> Reply:
+    """Show everything about one proposal, or let its words be edited."""
+    found = _proposal(call, call.path["id"])
+    if found is None:
+        return _toast("Somebody else has decided on this one.")
+    why: Any = {"taught": ()}
+    with contextlib.suppress(ProblemError, EngramdownError):
+        why = _data(call, f"/v1/memories/{found['id']}/why")
+    return _draw("proposal.j2", macro="detail", args=(found, why, call.query.edit))
+
+
+def proposal_row(call: Call) -> Reply:
+    """Show one proposal in the list."""
+    found = _proposal(call, call.path["id"])
+    return _draw("proposal.j2", macro="row", args=(found,)) if found else _html("", "")
+
+
+def gone(call: Call) -> Reply:
+    """Mark the proposals of the list that somebody decided on elsewhere."""
+    left = {each["id"] for each in _pending(call)}
+    rows = [
+        _part(
+            f"#p-{key}",
+            _draw("proposal.j2", macro="done", args=(key, "", "Decided elsewhere", (), ())),
+        )
+        for key in call.query.ids.split()
+        if key not in left
+    ]
+    return _joined(_count(len(left)), *rows)
+
+
+def accept(call: Call) -> Reply:
+    """Accept a proposal, with other words if there are some."""
+    return _decide(call, "accept", call.body.text)
+
+
+def decline(call: Call) -> Reply:
+    """Decline a proposal."""
+    return _decide(call, "decline", None)
+
+
+def _decide(call: Call, decision: str, text: str | None) -> Reply:
+    key, pending = call.path["id"], _pending(call)
+    found = [each for each in pending if each["id"] == key]
+    body = {"text": text} if text is not None else {}
+    receipt = _ask(call, "POST", f"/v1/proposals/{key}/{decision}", body).data
+    if receipt["action"] == "failed":
+        return _toast(receipt["reason"], bad=True)
+    return _joined(*_decided(call, found, decision, text), _count(len(pending) - 1))
+
+
+def _decided(
+    call: Call, found: list[dict[str, Any]], decision: str, text: str | None = None
+) -> list[Reply]:
+    ids = [each["id"] for each in found]
+    steps = [it["id"] for it in views.steps_of(ids, _list(call, "/v1/steps", limit=_MOST).items)]
+    said = {"accept": "Accepted", "decline": "Declined"}[decision]
+    return [
+        _draw(
+            "proposal.j2", macro="done", args=(each["id"], text or each["text"], said, steps, ids)
+        )
+        for each in found
+    ]
+
+
+def resolve(call: Call) -> Reply:
+    """Decide on many proposals in one step."""
+    ids, decision = call.body.ids.split(), call.body.decision
+    found = {each["id"]: each for each in _pending(call)}
+    answers = [{"id": each, "decision": decision} for each in ids]
+    receipts = _ask(call, "POST", "/v1/proposals/resolve", {"answers": answers}).data["receipts"]
+    done = [key for key, it in zip(ids, receipts, strict=True) if it["action"] != "failed"]
+    rows = _decided(call, [found[key] for key in done if key in found], decision)
+    said = "Accepted" if decision == "accept" else "Declined"
+    failed = [it["reason"] for it in receipts if it["action"] == "failed"]
+    told = _toast(". ".join([f"{said} {len(done)}", *failed]), bad=bool(failed))
+    parts = [_part(f"#p-{key}", row) for key, row in zip(done, rows, strict=False)]
+    return _joined(told, *parts, _count(len(found) - len(done)))
+
+
+def back(call: Call) -> Reply:
+    """Take decisions back: the proposals wait again."""
+    for step in call.body.steps.split():
+        _ask(call, "POST", f"/v1/steps/{step}/undo")
+    waiting = {each["id"]: each for each in _pending(call)}
+    rows = [
+        _part(f"#p-{key}", _draw("proposal.j2", macro="row", args=(waiting[key],)))
+        for key in call.body.ids.split()
+        if key in waiting
+    ]
+    return _joined(_toast("Taken back"), *rows, _count(len(waiting)))
+
+
+def waiting(call: Call) -> Reply:
+    """Say how many proposals wait."""
+    return _draw("parts.j2", macro="number", args=(len(_pending(call)),))
+
+
+def _count(number: int) -> Reply:
+    return _part("#waiting", _draw("parts.j2", macro="number", args=(number,)), "innerHTML")
+
+
+# ---- memories ----
+
+
+class Filters(Form):
+    """Which memories are shown."""
+
+    q: str = ""
+    scope: str = ""
+    kind: str = ""
+    topic: str = ""
+    state: str = ""
+    after: str = ""
+    id: str = ""
+    open: str = ""
+
+
+class Pin(Form):
+    """Whether to pin a memory."""
+
+    pin: str = ""
+
+
+class Edit(Form):
+    """A text, and the memory that it was made from."""
+
+    text: str
+    etag: str
+    base: str
+    kind: Kind
+    scope: Scope
+    keep: str = ""
+
+
+def memories(call: Call) -> Reply:
+    """Show memories by scope, kind and topic, or those that fit a search."""
+    query = call.query
+    wanted = query.model_dump(exclude={"open", "after", "id"})
+    if query.id:
+        found = _List([_data(call, f"/v1/memories/{query.id}")], "", 1)
+    else:
+        found = _list(call, "/v1/memories", **wanted, after=query.after, limit=_ROWS)
+    values = {
+        "entries": found.items,
+        "archived": query.state == "archived",
+        "more": _more("/page/memories", wanted, found.after),
+    }
+    if query.after:
+        return _draw("memories_rows.j2", **values)
+    topics = sorted({each["topic"] for each in _all(call, "/v1/memories", kind="lesson")} - {""})
+    return _draw(
+        "memories.j2",
+        query=wanted,
+        filtered=any(wanted.values()),
+        kinds=[(kind, kind.capitalize()) for kind in KINDS],
+        topics=[(topic, topic) for topic in topics],
+        total=f"{found.total:,} memor{'y' if found.total == 1 else 'ies'}",
+        **values,
+    )
+
+
+def _more(path: str, query: Mapping[str, object], after: object) -> str:
+    given = {name: value for name, value in {**query, "after": after}.items() if value}
+    return f"{path}?{urlencode(given)}" if after else ""
+
+
+def memory(call: Call) -> Reply:
+    """Show everything about one memory."""
+    key = call.path["id"]
+    why = _data(call, f"/v1/memories/{key}/why")
+    return _draw("memory.j2", macro="detail", args=(why, {**why, "steps": why["steps"][:_MOST]}))
+
+
+def memory_row(call: Call) -> Reply:
+    """Show one memory in the list, if it fits the filters."""
+    key, query = call.path["id"], call.query
+    try:
+        entry = _data(call, f"/v1/memories/{key}")
+    except (ProblemError, EngramdownError):
+        return _html("", "")
+    fits = all(
+        not getattr(query, name) or entry[name] == getattr(query, name)
+        for name in ("scope", "kind", "topic")
+    )
+    if entry["state"] != "kept" or not fits:
+        return _html("", "")
+    if query.open:
+        return _draw(
+            "memory.j2", macro="opened", args=(entry, _data(call, f"/v1/memories/{key}/why"))
+        )
+    return _row(entry, fresh=True)
+
+
+def _row(entry: Mapping[str, Any], *, fresh: bool = False) -> Reply:
+    args = (entry, entry.get("state") == "archived", False, "", fresh)
+    return _draw("memory.j2", macro="row", args=args)
+
+
+def memory_edit(call: Call) -> Reply:
+    """Let a memory be edited where it stands."""
+    reply = _ask(call, "GET", f"/v1/memories/{call.path['id']}")
+    return _draw("memory.j2", macro="edit", args=(reply.data, reply.headers["ETag"]))
+
+
+def memory_save(call: Call) -> Reply:
+    """Save a text, or show what somebody else made of the memory meanwhile."""
+    key, body = call.path["id"], call.body
+    if body.keep == "both":
+        return _keep_both(call)
+    try:
+        saved = _ask(
+            call, "PATCH", f"/v1/memories/{key}", {"text": body.text}, match=body.etag
+        ).data
+    except ProblemError as problem:
+        if "theirs" not in problem.data:
+            raise
+        theirs, etag = problem.data["theirs"], problem.headers.get("ETag", "")
+        args = (
+            key,
+            problem.data["id"] or key,
+            body.base,
+            theirs,
+            body.text,
+            etag,
+            body.kind,
+            body.scope,
+        )
+        return _draw("memory.j2", 412, macro="conflict", args=args)
+    return _joined(_row(_data(call, f"/v1/memories/{saved['id']}")), _toast("Saved"))
+
+
+def _keep_both(call: Call) -> Reply:
+    """Remember the text that was typed beside the memory as somebody else left it."""
+    body, rows = call.body, []
+    receipt = _ask(
+        call, "POST", "/v1/memories", {"text": body.text, "kind": body.kind, "scope": body.scope}
+    ).data
+    for key in (call.path["id"], receipt["id"]):
+        with contextlib.suppress(ProblemError, EngramdownError):
+            entry = _data(call, f"/v1/memories/{key}")
+            rows += [_row(entry, fresh=True)] if entry["state"] == "kept" else []
+    return _joined(*rows, _toast("Kept both" if len(rows) > 1 else "Remembered"))
+
+
+def memory_pin(call: Call) -> Reply:
+    """Pin a memory, or take the pin out."""
+    is_pinned = bool(call.body.pin)
+    return _note(
+        call, "pin", {"pinned": is_pinned}, "Pinned" if is_pinned else "Not pinned any more"
+    )
+
+
+def memory_verify(call: Call) -> Reply:
+    """Confirm a memory."""
+    return _note(call, "verify", {}, "Verified")
+
+
+def _note(call: Call, what: str, body: Mapping[str, Any], said: str) -> Reply:
+    path = f"/v1/memories/{call.path['id']}"
+    etag = _ask(call, "GET", path).headers["ETag"]
+    entry = _ask(call, "POST", f"{path}/{what}", body, match=etag).data
+    return _joined(_row(entry), _toast(said))
+
+
+def memory_forget(call: Call) -> Reply:
+    """Retire a memory; one key brings it back."""
+    path = f"/v1/memories/{call.path['id']}"
+    now = _ask(call, "GET", path)
+    (gone,) = _ask(call, "DELETE", path, match=now.headers["ETag"]).data["forgotten"]
+    return _draw("memory.j2", macro="gone", args=({**now.data, "archive": gone["id"]},))
+
+
+def memory_restore(call: Call) -> Reply:
+    """Bring a retired memory back."""
+    entry = _ask(call, "POST", f"/v1/memories/{call.path['id']}/restore").data
+    return _joined(_row(entry), _toast("Restored"))
+
+
+# ---- the timeline ----
+
+
+class Since(Form):
+    """Since when."""
+
+    since: str = ""
+    after: str = ""
+
+
+def timeline(call: Call) -> Reply:
+    """Show every change of memory, the newest first, or those since a day or a commit."""
+    since, after = call.query.since.strip(), call.query.after
+    found, changes, name = _List([], "", 0), [], ""
+    if since and not _DAY.match(since):
+        data = _data(call, "/v1/diff", rev=since)
+        name, changes = data["from"]["id"][:7], [views.Changed.of(each) for each in data["changes"]]
+    else:
+        found = _list(call, "/v1/steps", limit=_STEPS, after=after, since=since)
+    more = _more("/page/timeline", {"since": since}, found.after)
+    if after:
+        return _draw("timeline_rows.j2", steps=found.items, more=more)
+    return _draw(
+        "timeline.j2", since=since, changes=changes, name=name, steps=found.items, more=more
+    )
+
+
+def undo(call: Call) -> Reply:
+    """Undo a step."""
+    step = _ask(call, "POST", f"/v1/steps/{call.path['id']}/undo").data["undone"]
+    return _joined(_draw("parts.j2", macro="undone", args=(step,)), _toast("Undone"))
+
+
+# ---- transcripts ----
+
+
+class Place(Form):
+    """A search, or a place in a transcript."""
+
+    q: str = ""
+    session: str = ""
+    at: int = 0
+    after: str = ""
+    before: int = 0
+
+
+def transcripts(call: Call) -> Reply:
+    """Show the sessions, the lines that fit a search, or a session."""
+    if call.query.session:
+        return _session(call)
+    asked = call.query.q.strip()
+    place = asked if _PLACE.fullmatch(asked) else ""
+    hits, found = [], _List([], "", 0)
+    if asked and not place:
+        hits = _data(call, "/v1/recall", q=asked, limit=_ROWS, **{"in": ["episodes"]})["episodes"]
+    elif not asked:
+        found = _list(call, "/v1/sessions", limit=_ROWS, after=call.query.after)
+    more = _more("/page/transcripts", {}, found.after)
+    values: dict[str, Any] = {"sessions": found.items, "more": more}
+    return _draw("transcripts.j2", asked=asked, place=place, hits=hits, **values)
+
+
+def _session(call: Call) -> Reply:
+    query, path = call.query, f"/v1/sessions/{call.query.session}"
+    info = _data(call, path)
+    first = int(query.after) if query.after.isdecimal() else max(0, query.at - _ABOVE)
+    until = first + _LINES
+    if query.before:
+        first, until = max(0, query.before - _LINES), query.before
+    found = _list(call, f"{path}/episodes", **{"from": first}, limit=until - first)
+    here = f"/page/transcripts?session={info['id']}"
+    values = {
+        "info": info,
+        "turns": views.paired(found.items),
+        "before": f"{here}&before={first}" if first and not query.after else "",
+        "more": f"{here}&after={found.after}" if found.after and not query.before else "",
+    }
+    if query.after or query.before:
+        return _draw("session_rows.j2", **values)
+    card = ""
+    with contextlib.suppress(ProblemError, EngramdownError):
+        known = _data(call, f"{path}/card")
+        card = known["paragraph"] or known["one_liner"]
+    return _draw("session.j2", at=query.at, card=card, **values)
+
+
+def whole_line(call: Call) -> Reply:
+    """Show all of a line that is shown cut."""
+    path = f"/v1/sessions/{call.path['id']}/episodes/{call.path['seq']}"
+    return _draw("parts.j2", macro="whole", args=(_data(call, path, whole=True)["text"],))
+
+
+# ---- the rest ----
+
+
+class Message(Form):
+    """A message to a model."""
+
+    message: str = ""
+
+
+def context(call: Call) -> Reply:
+    """Show what a model would get with a message."""
+    message = call.query.message
+    data = _data(call, "/v1/context", message=message)
+    return _draw("context.j2", query={"message": message}, data=data)
+
+
+def insights(call: Call) -> Reply:
+    """Show how memory grows and what is used."""
+    stats, now = _data(call, "/v1/stats"), today()
+    entries = {each["id"]: each for each in _all(call, "/v1/memories")}
+    steps = [*islice(_all(call, "/v1/steps"), _MOST_STEPS)]
+    times = {key.partition("/")[2]: 0 for key in stats["used"]["times"]}
+    for key, count in stats["used"]["times"].items():
+        times[key.partition("/")[2]] += count
+    most = sorted((it for it in times.items() if it[0] in entries), key=lambda it: -it[1])[:10]
+    never = [entries[key] for key in stats["used"]["never"] if key in entries]
+    days = [each["ts"] for each in entries.values()]
+    sizes = {
+        "Tokens of context": stats["context_tokens"],
+        "Steps in the journal": stats["history_steps"],
+        "Bytes of journal": stats["history_bytes"],
+        "Sessions": stats["sessions"],
+        "Lines of transcripts": stats["episodes"],
+        "Bytes of transcripts": stats["episode_bytes"],
+    }
+    weeks = {
+        "learned": views.columns(views.weekly(days, now)),
+        "declined": views.columns(views.weekly(_days(steps, "decline"), now)),
+        "undone": views.columns(views.weekly(_days(steps, "undo"), now)),
+    }
+    return _draw(
+        "insights.j2",
+        stats=stats,
+        growth=views.columns(views.grown(days, now)),
+        weeks=weeks,
+        by_kind=views.rows_of(stats["by_kind"]),
+        by_source=views.rows_of(stats["by_source"], views.WHO),
+        by_basis=views.rows_of(stats["by_basis"]),
+        by_age=views.rows_of(stats["by_age"]),
+        by_file=views.rows_of(stats["by_file"]),
+        most=[(entries[key], count) for key, count in most],
+        never=never[:10],
+        never_count=len(never),
+        sizes=sizes.items(),
+    )
+
+
+def _all(call: Call, path: str, **query: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as above
+    found = _list(call, path, limit=_MOST_PROPOSALS, **query)
+    yield from found.items
+    while found.after:
+        found = _list(call, path, limit=_MOST_PROPOSALS, after=found.after, **query)
+        yield from found.items
+
+
+def _days(steps: list[dict[str, Any]], op: str) -> list[str]:
+    return [step["at"] for step in steps if step["op"] == op]
+
+
+def health(call: Call) -> Reply:
+    """Show what is wrong, and how it is mended."""
+    return _draw("health.j2", data=_data(call, "/v1/doctor"))
+
+
+def skills(call: Call) -> Reply:
+    """Show the skills and how often each was used."""
+    return _draw("skills.j2", skills=_data(call, "/v1/skills"))
+
+
+def journal(call: Call) -> Reply:
+    """Show the pages of the journal, the newest first."""
+    found = _list(call, "/v1/journal", limit=_DAYS, after=call.query.after)
+    days = [_data(call, f"/v1/journal/{each['date']}") for each in found.items]
+    return _draw("journal.j2", days=days, more=_more("/page/journal", {}, found.after))
+
+
+def _page(path: str, handler: Callable[[Call], Reply], query: type[Form] | None = None) -> Route:
+    shows = _fragment(handler)
+    return Route("GET", f"/page/{path}", shows, "person", query=query, media=_HTML, is_listed=False)
+
+
+def _act(path: str, handler: Callable[[Call], Reply], body: type[Form] | None = None) -> Route:
+    does = _fragment(handler)
+    return Route(
+        "POST",
+        f"/page/{path}",
+        does,
+        "person",
+        changes=True,
+        body=body,
+        media=_HTML,
+        is_listed=False,
+    )
+
+
+ROUTES: Final = (
+    *(
+        Route("GET", path, shell, "nothing", media=_HTML, is_listed=False)
+        for path in ("/", *(f"/{name}" for name in PAGES))
+    ),
+    *(_asset(name, media) for name, media in _STATIC.items()),
+    _page("waiting", waiting),
+    _page("inbox", inbox, Inbox),
+    _page("inbox/row/{id}", proposal_row, Filters),
+    _page("inbox/gone", gone, Listed),
+    _page("inbox/{id}", proposal, Inbox),
+    _act("inbox/resolve", resolve, Decisions),
+    _act("inbox/back", back, Back),
+    _act("inbox/{id}/accept", accept, Words),
+    _act("inbox/{id}/decline", decline, Form),
+    _page("memories", memories, Filters),
+    _page("memories/row/{id}", memory_row, Filters),
+    _page("memories/{id}", memory),
+    _page("memories/{id}/edit", memory_edit),
+    _act("memories/{id}/save", memory_save, Edit),
+    _act("memories/{id}/pin", memory_pin, Pin),
+    _act("memories/{id}/verify", memory_verify, Form),
+    _act("memories/{id}/forget", memory_forget, Form),
+    _act("memories/{id}/restore", memory_restore, Form),
+    _page("timeline", timeline, Since),
+    _act("timeline/{id}/undo", undo, Form),
+    _page("transcripts", transcripts, Place),
+    _page("transcripts/{id}/whole/{seq}", whole_line),
+    _page("context", context, Message),
+    _page("insights", insights),
+    _page("health", health),
+    _page("skills", skills),
+    _page("journal", journal, Since),
+)
