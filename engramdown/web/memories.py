@@ -101,13 +101,15 @@ class Erasing(Form):
 
 def list_memories(call: Call) -> Reply:
     """List memories, file by file, or by how well they fit words."""
-    cortex, asked = call.cortex, call.query
-    filters, today, where = asked.model_dump(), cortex.scopes.day(), folders(cortex)
+    cortex, asked, where = call.cortex, call.query, folders(call.cortex)
+    filters, today = asked.model_dump(exclude={"q", "state", "limit", "after"}), cortex.scopes.day()
+    # Most often all are shown, of which there may be very many.
+    is_filtered = any(each not in (None, "", []) for each in filters.values())
     if asked.state == "archived":
         words = asked.q.casefold().split()
         items = [
             item
-            for item in reversed(cortex.scopes.archived())
+            for item in cortex.scopes.archived()
             if passes(item.entry, today, filters)
             and all(word in item.entry.text.casefold() for word in words)
         ]
@@ -115,10 +117,11 @@ def list_memories(call: Call) -> Reply:
             call, items, lambda item: item.entry.id, lambda item: archived_data(item, where)
         )
     if asked.q.strip():
-        known = [hit.entry for hit in cortex.scopes.recall_hits(asked.q)]
+        entries = [hit.entry for hit in cortex.scopes.recall_hits(asked.q)]
     else:
-        known = cortex.entries()
-    entries = [entry for entry in known if passes(entry, today, filters)]
+        entries = cortex.entries()
+    if is_filtered:
+        entries = [entry for entry in entries if passes(entry, today, filters)]
     return page_of(call, entries, lambda entry: entry.id, lambda entry: entry_data(entry, where))
 
 

@@ -72,7 +72,7 @@ class TestListing:
         for text in ("CI is slow", "Deploy on Fridays"):
             cortex.forget(remember(cortex, text), "wrong")
         found = program.get(f"{LIST}?state=archived").json()
-        assert [each["text"] for each in found] == ["Deploy on Fridays", "CI is slow"]
+        assert [each["text"] for each in found] == ["CI is slow", "Deploy on Fridays"]
         assert {each["reason"] for each in found} == {"forgotten"}
         (only,) = program.get(f"{LIST}?state=archived&q=deploy").json()
         assert only["text"] == "Deploy on Fridays"
