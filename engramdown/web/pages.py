@@ -30,10 +30,18 @@ from engramdown.web.routes import Call, Form, Method, Reply, Route
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-PAGES: Final = (
-    *("inbox", "memories", "timeline", "transcripts", "context"),
-    *("insights", "health", "skills", "journal"),
-)
+# The pages, by their addresses; GET /health is a route of the API.
+PAGES: Final = {
+    "inbox": "Inbox",
+    "memories": "Memories",
+    "timeline": "Timeline",
+    "transcripts": "Transcripts",
+    "context": "Context",
+    "insights": "Insights",
+    "doctor": "Health",
+    "skills": "Skills",
+    "journal": "Journal",
+}
 _KEYS: Final = (
     ("j k ↓ ↑", "The next one, the one before"),
     ("a →", "Accept"),
@@ -800,7 +808,7 @@ ROUTES: Final = (
     _page("transcripts/{id}/whole/{seq}", whole_line),
     _page("context", context, Message),
     _page("insights", insights),
-    _page("health", health),
+    _page("doctor", health),
     _page("skills", skills),
     _page("journal", journal, Since),
 )

@@ -146,7 +146,7 @@ class Route:
 
     @property
     def name(self) -> str:
-        """The name of the route, which no other one has."""
+        """The name of the route, which no other one that is listed has."""
         return self.handler.__name__.strip("_")
 
 

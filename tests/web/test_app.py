@@ -42,7 +42,7 @@ def test_every_route_has_its_place_in_the_docs() -> None:
 
 
 def test_every_route_has_a_name_of_its_own() -> None:
-    names = [route.name for route in ROUTES]
+    names = [route.name for route in ROUTES if route.is_listed]
     assert len({*names}) == len(names)
     assert len({(route.method, route.path) for route in ROUTES}) == len(ROUTES)
 

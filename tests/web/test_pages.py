@@ -13,7 +13,7 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 import engramdown.web
-from engramdown import Cortex, Engram
+from engramdown import Cortex, Engram, __version__
 from engramdown.web.pages import PAGES
 from tests.cortex.person import Person
 
@@ -75,6 +75,7 @@ class TestShell:
         assert shell.status_code == 200
         assert "secret of the house" not in shell.text
         assert nobody.get("/nothing").status_code == 401
+        assert nobody.get("/health").json() == {"version": __version__}
 
     def test_its_policy_lets_only_its_own_scripts_run(self, nobody: TestClient) -> None:
         shell = nobody.get("/")
@@ -124,7 +125,7 @@ class TestFragments:
     def test_only_a_person_sees_them(
         self, program: TestClient, nobody: TestClient, ask: Ask, name: str
     ) -> None:
-        assert f'data-title="{name.capitalize()}"' in ask(name).text
+        assert f'data-title="{PAGES[name]}"' in ask(name).text
         assert program.get(f"/page/{name}").status_code == 403
         assert nobody.get(f"/page/{name}").status_code == 401
 
