@@ -194,6 +194,12 @@ def _message(at: int, text: str) -> dict[str, Any]:
 @click.option("--title", metavar="TITLE", default="", help="What to call it.")
 @commands.session_option("The session that begins it.", "--parent", metavar="ID")
 @click.option("--parent-call", metavar="ID", help="The tool call that begins it.")
+@click.option(
+    "--conversation",
+    type=click.UUID,
+    metavar="UUID",
+    help="Under which UUID another program has it; a session that began with it goes on.",
+)
 @_in_scope
 def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: object) -> None:
     """Begin a session and print its id.
@@ -205,7 +211,8 @@ def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: obje
     memory = transcripts.memory
     memory.tidy()
     parent, call = options["parent"], options["parent_call"]
-    name = memory.start_session(session or None, parent, call, title=title)
+    uuid = str(options["conversation"] or "")
+    name = memory.start_session(session or None, parent, call, title=title, conversation=uuid)
     _raise_trouble(transcripts)
     if as_json:
         output.print_json({"session": name, "path": str(transcripts.sessions.path(name))})

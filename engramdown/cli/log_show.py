@@ -185,6 +185,7 @@ def _head_lines(info: SessionInfo, tally: Tally) -> Iterator[Line]:
             ("said", counts),
             ("begun from", " ".join(filter(None, (info.parent, info.parent_call)))),
             ("imported from", info.source),
+            ("conversation", info.conversation),
         ]
     )
     yield line()

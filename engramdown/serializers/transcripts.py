@@ -38,7 +38,7 @@ def session_data(info: SessionInfo, tally: Tally, path: Path) -> dict[str, Any]:
     return {
         **pick(info, "id title started last ended reason"),
         "open": not info.ended,
-        **pick(info, "parent parent_call source"),
+        **pick(info, "parent parent_call source conversation"),
         **pick(tally, "turns episodes first"),
         "bytes": info.size,
         "path": str(path),

@@ -90,6 +90,19 @@ def test_a_session_is_begun_with_its_title_and_where_it_comes_from(
     assert memory.is_dir()
 
 
+def test_a_session_with_the_uuid_of_a_conversation_goes_on(run: Runner, memory: Path) -> None:
+    uuid = "0b0e6f60-9a2e-4c66-9c40-2b8f0c8b1b1f"
+    assert run.ok("log", "start", "mine", "--conversation", uuid.upper()).out == "mine\n"
+    assert run.ok("log", "start", "--conversation", uuid).out == "mine\n"
+    run.ok("log", "user", "hello", "--session", "mine")
+    assert [each["conversation"] for each in run.ok("log", "--json").json] == [uuid]
+    assert uuid in run.ok("log", "show", "mine").out
+    refused = run("log", "start", "--conversation", "me")
+    assert refused.code == 2
+    assert "is not a valid UUID" in refused.err
+    assert memory.is_dir()
+
+
 def test_nothing_is_left_of_a_session_in_which_nothing_was_said(run: Runner, memory: Path) -> None:
     run.ok("log", "start", "s")
     assert run.ok("log", "end").out == "Ended s; nothing was said in it, so nothing is kept\n"

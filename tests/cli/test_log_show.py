@@ -79,6 +79,7 @@ def test_a_session_is_all_of_it_for_a_program(run: Runner, memory: Path) -> None
         "parent": "",
         "parent_call": "",
         "source": "",
+        "conversation": "",
         "turns": 1,
         "episodes": 2,
         "first": WORDS,
