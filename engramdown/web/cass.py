@@ -17,7 +17,7 @@ from pydantic import Field
 from engramdown.conversation import COLLECTIONS, CURSOR, TYPES, Chunk, Collection
 from engramdown.forks import in_thread
 from engramdown.web.problems import ProblemError, problem_of
-from engramdown.web.routes import Call, Form, Reply, Route
+from engramdown.web.routes import Call, Form, Reply, Route, next_page
 
 # How many summaries are made at once.
 _MOST: Final = 4
@@ -151,7 +151,9 @@ def memory_chunks(call: Call) -> Reply:
         conversation=query.conversation_id,
         after=query.after,
     )
-    return Reply({"chunks": [as_json(each) for each in found.chunks], "next": found.after or None})
+    headers = {"Link": next_page(call, found.after)} if found.after else {}
+    chunks = [as_json(each) for each in found.chunks]
+    return Reply({"chunks": chunks, "next": found.after or None}, headers=headers)
 
 
 def search_memory(call: Call) -> Reply:

@@ -167,13 +167,17 @@ def page_of(
     end = start + call.query.limit
     headers = {"X-Total-Count": str(len(items))}
     if end < len(items):
-        asked = call.query.model_dump(exclude_unset=True, exclude_none=True)
-        asked["after"] = f"{end - 1}.{name(items[end - 1])}"
-        joined = {
-            key: ",".join(map(str, it)) if isinstance(it, list) else it for key, it in asked.items()
-        }
-        headers["Link"] = f'<?{urlencode(joined)}>; rel="next"'
+        headers["Link"] = next_page(call, f"{end - 1}.{name(items[end - 1])}")
     return Reply([data(each) for each in items[start:end]], headers=headers)
+
+
+def next_page(call: Call, after: str) -> str:
+    """Return the ``Link`` header that leads to the same query, behind ``after``."""
+    asked = call.query.model_dump(exclude_unset=True, exclude_none=True) | {"after": after}
+    joined = {
+        key: ",".join(map(str, it)) if isinstance(it, list) else it for key, it in asked.items()
+    }
+    return f'<?{urlencode(joined)}>; rel="next"'
 
 
 def _start(items: Sequence[T], after: str, name: Callable[[T], str]) -> int:

@@ -187,6 +187,11 @@ def test_chunks_come_in_pages(told: Cortex, program: TestClient) -> None:
         answer = program.get("/memory/chunks", params={"limit": 7, "after": after})
         found += chunks(answer)
         after = answer.json()["next"]
+        assert ("next" in answer.links) == (after is not None)
+        if after:
+            linked = program.get(f"/memory/chunks{answer.links['next']['url']}")
+            same = program.get("/memory/chunks", params={"limit": 7, "after": after})
+            assert linked.json() == same.json()
     assert found == whole
     assert len(chunks(program.get("/memory/chunks"))) == min(len(whole), 50)
     # Before and behind all time.
