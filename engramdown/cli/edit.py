@@ -198,7 +198,7 @@ def edit(
         lines.append(line((f"It was written by hand, so {moved}", "dim"), hang=2))
     if not dry_run:
         lines += diff(f"{entry.text}\n", f"{updated.text}\n", updated.disk_file)
-    data = {"changed": True, **serializers.entry_data(updated, serializers.folders(cortex))}
+    data = serializers.changed_data(updated, serializers.folders(cortex))
     commands.show_change(cortex, lines, data)
 
 

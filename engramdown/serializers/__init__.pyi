@@ -1,5 +1,6 @@
 from engramdown.serializers.memories import Folders as Folders
 from engramdown.serializers.memories import archived_data as archived_data
+from engramdown.serializers.memories import changed_data as changed_data
 from engramdown.serializers.memories import differences_data as differences_data
 from engramdown.serializers.memories import entry_data as entry_data
 from engramdown.serializers.memories import erased_data as erased_data

@@ -133,6 +133,11 @@ def review_data(
     }
 
 
+def changed_data(entry: Entry, folders: Folders) -> dict[str, Any]:
+    """Return a memory whose text was changed."""
+    return {"changed": True, **entry_data(entry, folders)}
+
+
 def forgotten_data(entries: Iterable[Entry], folders: Folders) -> dict[str, Any]:
     """Return the memories that were retired."""
     return {"forgotten": [entry_data(entry, folders) for entry in entries]}

@@ -22,6 +22,7 @@ from engramdown.hippocampus import passes, version
 from engramdown.kinds import KIND_TABLE, scope_for
 from engramdown.serializers import (
     archived_data,
+    changed_data,
     entry_data,
     erased_data,
     folders,
@@ -200,8 +201,7 @@ def change_memory(call: Call) -> Reply:
     if tag in ("", version(entry)) and text == entry.text:
         return Reply({"changed": False, "id": entry.id}, headers=_tag(entry))
     changed = _as_seen(call, entry, partial(scopes.update, entry.id, text, version=tag), text)
-    data = {"changed": True, **entry_data(changed, folders(call.cortex))}
-    return Reply(data, headers=_tag(changed))
+    return Reply(changed_data(changed, folders(call.cortex)), headers=_tag(changed))
 
 
 def forget_memory(call: Call) -> Reply:

@@ -87,11 +87,14 @@ def editor(project: Path) -> Person:
 
 
 @pytest.fixture
-def printed(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Any]:
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
+    """Return what runs commands."""
+    return Runner(capsys, monkeypatch)
+
+
+@pytest.fixture
+def printed(project: Path, run: Runner) -> Callable[..., Any]:
     """Return what runs a command in the project, and returns what its ``--json`` prints."""
-    run = Runner(capsys, monkeypatch)
     return lambda *words: run("-C", str(project), *words, "--json").json
 
 

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from engramdown import Cortex, Engram
 from tests.cortex.person import Person
-from tests.web.conftest import kind_of
+from tests.web.conftest import Clients, kind_of
 
 LIST: Final = "/v1/memories"
 
@@ -175,9 +175,10 @@ class TestAdding:
         answer = program.post(LIST, json={"text": "CI is slow", "basis": "verified"})
         assert program.get(answer.headers["location"]).json()["basis"] != "verified"
 
-    def test_a_refusal_says_why(self, cortex: Cortex, person: TestClient) -> None:
+    def test_a_refusal_says_why(self, cortex: Cortex, clients: Clients, person_key: str) -> None:
+        # Before a server opens it for its threads.
         cortex.mode = "off"
-        answer = person.post(LIST, json={"text": "Use uv"})
+        answer = clients(person_key).post(LIST, json={"text": "Use uv"})
         assert (answer.status_code, kind_of(answer)) == (409, "refused")
         assert answer.json()["receipt"]["action"] == "discarded"
         assert answer.json()["detail"].startswith("not written: ")
