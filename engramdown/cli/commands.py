@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
+from engramdown import serializers
 from engramdown.cli import layout, output, views
 from engramdown.cli.layout import Line
 from engramdown.cli.process import Place
@@ -298,7 +299,7 @@ def show_change(cortex: Cortex, lines: Iterable[Line], data: dict[str, Any]) -> 
     if given()["dry_run"]:
         changes = cortex.scopes.planned_changes()
         lines = [*lines, *output.planned_lines(changes)]
-        data = {**data, "dry_run": True, "changes": output.planned_data(changes)}
+        data = {**data, "dry_run": True, "changes": serializers.planned_data(changes)}
     show(lines, data)
 
 
@@ -321,7 +322,7 @@ def show_dry_run(
         name: What a person calls it; by default its relative path.
         more: More lines for a person.
     """
-    rows = layout.diff_rows(before, after, path.name)
+    rows = serializers.diff_rows(before, after, path.name)
     changes = [{"path": str(path), "diff": "\n".join(rows)}] if rows else []
     lines = [*output.file_diff(path, before, after, name), *more]
     show(lines, {**data, "dry_run": True, "changes": changes})

@@ -8,27 +8,24 @@ commit.
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import click
 from click.exceptions import Exit
 
-from engramdown import Cortex, serializers
 from engramdown import doctor as health
+from engramdown import serializers
 from engramdown.cli import output, views
 from engramdown.cli.access import home_of, open_cortex, project_of, start_of
 from engramdown.cli.commands import changes, given, show
 from engramdown.cli.layout import Line, Part, cells, line, table
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted
-from engramdown.clock import today
 from engramdown.errors import SettingsError
 from engramdown.git import find_repository
-from engramdown.hippocampus import FileChange, new_id
 from engramdown.settings import Settings, load
 
 ADVICE: Final = "What to do"
@@ -47,44 +44,6 @@ _STYLES: Final = {"error": "bad", "warning": "warn", "note": "dim"}
 _WEEK: Final = 7
 # A longer name of a file sticks out of its column.
 _WIDEST_COLUMN: Final = 24
-# How much of a line of a transcript is shown, and how much of that before a hidden secret.
-_BEFORE_SECRET: Final = 40
-_SHOWN: Final = 100
-
-
-class _Fixes(NamedTuple):
-    """The repairs that were or would be made in memory files and transcripts."""
-
-    changes: Sequence[FileChange] = ()
-    tidied: Sequence[health.Tidying] = ()
-
-    def lines(self) -> Iterator[Line]:
-        """Yield what is shown of them before they are made."""
-        yield from output.planned_lines(self.changes)
-        yield from map(line, self.sentences())
-        if not any(self):
-            yield line((NOTHING_TO_MEND, "dim"))
-        yield line()
-
-    def sentences(self) -> Iterator[str]:
-        """Yield a sentence for each repair in the transcripts."""
-        for each in self.tidied:
-            for session in each.open:
-                yield f"End the session {session}, with the time of its last line"
-            for path, why in each.told:
-                yield f"Remove {path.name}, which says that {why}"
-            for session, lines in each.telling:
-                for seq, text in lines:
-                    yield f"Hide the secret in {session}#{seq}{_without_secret(text)}"
-
-
-def _without_secret(text: str) -> str:
-    """Return the text of a line around the secret that is hidden in it."""
-    mark = text.find("[redacted: ")
-    if mark < 0:
-        return ", in the whole text beside it"
-    at = max(0, mark - _BEFORE_SECRET)
-    return f": {' '.join(text[at : at + _SHOWN].split())}"
 
 
 @click.command()
@@ -104,17 +63,19 @@ def doctor(place: Place, /, *, staged: bool, mend: bool, dry_run: bool, **_: obj
             raise click.UsageError(STAGED_ONLY_LOOKS)
         _check_staged(place)
         return
-    fixes = _mend(place) if mend or dry_run else _Fixes()
+    mending = _mend(place) if mend or dry_run else None
+    mended = mending.changes if mending is not None else []
     home = home_of(place)
     reports = health.inspect_scopes(home, project_of(place), place.mode)
     if not reports:
         raise click.ClickException(views.no_memory(start_of(place), home))
-    lines = [*fixes.lines()] if dry_run else []
-    if fixes.changes and not dry_run:
-        mended = counted(len(fixes.changes), "file")
-        lines = [line((f"Mended {mended}; `engramdown undo` takes a step back.", "good"))]
+    lines = [*_mending_lines(mending)] if dry_run and mending is not None else []
+    if mended and not dry_run:
+        files = counted(len(mended), "file")
+        lines = [line((f"Mended {files}; `engramdown undo` takes a step back.", "good"))]
+    tidied = [*mending.sentences()] if mending is not None else []
     data = serializers.doctor_data(
-        reports, output.planned_data(fixes.changes), [*fixes.sentences()], dry_run=dry_run
+        reports, serializers.planned_data(mended), tidied, dry_run=dry_run
     )
     show([*lines, *_report_lines(reports)], data)
     found = [finding for report in reports for finding in report.findings]
@@ -127,47 +88,28 @@ def doctor(place: Place, /, *, staged: bool, mend: bool, dry_run: bool, **_: obj
 # ---- mending ----
 
 
-def _mend(place: Place) -> _Fixes:
+def _mend(place: Place) -> health.Mending:
     """Show the repairs, ask, and make them; return them."""
-    # The same new ids in each: what is written is what the preview showed.
-    shown, checked, written = itertools.tee(iter(new_id, ""), 3)
-    cortex = open_cortex(place)
-    changes = _plan_repair(cortex, shown)
-    settings = cortex.scopes.settings
-    chosen = {store.root: settings.of(store.scope).episodes for store in cortex.scopes.stores}
-    plans = [health.plan_tidying(root, episodes) for root, episodes in chosen.items()]
-    fixes = _Fixes(changes, [plan for plan in plans if plan])
+    mending = health.Mending(open_cortex(place).scopes)
     if given()["dry_run"]:
-        return fixes
+        return mending
     if not given()["as_json"]:
-        output.show(fixes.lines())
-    if not any(fixes):
-        return fixes
-    output.check(NEEDS_YES)
-    output.ask(ASK)
-    if _plan_repair(_open_again(place), checked) != changes:
-        raise output.RefusalError(CHANGED_MEANWHILE)
-    _repair(_open_again(place), written)
-    for each in fixes.tidied:
-        health.tidy([each], chosen[each.root])
-    return fixes
+        output.show(_mending_lines(mending))
+    if mending:
+        output.check(NEEDS_YES)
+        output.ask(ASK)
+        if not mending.carry_out():
+            raise output.RefusalError(CHANGED_MEANWHILE)
+    return mending
 
 
-def _open_again(place: Place) -> Cortex:
-    """Open memory again, without printing its notices again."""
-    project = project_of(place) or place.project
-    return Cortex.open(project=project, home=place.home, mode=place.mode)
-
-
-def _plan_repair(cortex: Cortex, ids: Iterator[str]) -> list[FileChange]:
-    cortex.scopes.dry_run()
-    _repair(cortex, ids)
-    return [change for change in cortex.scopes.planned_changes() if change.before != change.after]
-
-
-def _repair(cortex: Cortex, ids: Iterator[str]) -> None:
-    for store in cortex.scopes.stores:
-        health.repair(store, today(), ids.__next__)
+def _mending_lines(mending: health.Mending) -> Iterator[Line]:
+    """Yield what is shown of repairs before they are made."""
+    yield from output.planned_lines(mending.changes)
+    yield from map(line, mending.sentences())
+    if not mending:
+        yield line((NOTHING_TO_MEND, "dim"))
+    yield line()
 
 
 # ---- reporting ----

@@ -12,19 +12,16 @@ import sys
 import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
-from io import StringIO
 from itertools import pairwise, zip_longest
 from typing import Final, NamedTuple
 
+from engramdown import serializers
 from engramdown.language import on_screen, visible
 
 _TAB: Final = "    "
 _LEAST_ROOM: Final = 12
-_CONTEXT_LINES: Final = 2
 _DIFF_HEAD: Final = 2
 _DIFF_HANG: Final = 4
-# The text that every patch program knows.
-_NO_END: Final = "\\ No newline at end of file"
 _NO_PATCH: Final = "no patch: some characters are shown as what they are; --json has it exactly"
 _NO_FILE: Final = "/dev/null"
 _WIDE: Final = frozenset("WF")
@@ -132,7 +129,7 @@ def diff(before: str | None, after: str | None, name: str, patch: str = "") -> l
         patch: The path of the file, relative to the folder in which the patch is applied; ``""`` if
             the text is not that of a file.
     """
-    rows = diff_rows(before or "", after or "", name)
+    rows = serializers.diff_rows(before or "", after or "", name)
     shown = []
     for at, text in enumerate(rows):
         is_dim = at < _DIFF_HEAD or text.startswith(("@@", "\\"))
@@ -151,20 +148,6 @@ def diff(before: str | None, after: str | None, name: str, patch: str = "") -> l
         exact = [f"--- {old}", f"+++ {new}", *rows[_DIFF_HEAD:]]
     in_patch = [item._replace(exact=text) for item, text in zip(shown, exact, strict=False)]
     return in_patch + shown[len(in_patch) :]
-
-
-def diff_rows(before: str, after: str, name: str) -> list[str]:
-    """Return the rows of the unified diff of two texts."""
-    import difflib
-
-    # Split at line feeds only.
-    old, new = (list(StringIO(text, newline="\n")) for text in (before, after))
-    rows = []
-    for row in difflib.unified_diff(old, new, name, name, n=_CONTEXT_LINES):
-        rows.append(row.removesuffix("\n"))
-        if not row.endswith("\n"):
-            rows.append(_NO_END)
-    return rows
 
 
 def table(rows: Sequence[Sequence[str]], styles: Sequence[str] = (), indent: int = 0) -> list[Line]:

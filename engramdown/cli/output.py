@@ -24,7 +24,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import process
-from engramdown.cli.layout import Line, Part, cells, diff, diff_rows, line, shortened, wrap
+from engramdown.cli.layout import Line, Part, cells, diff, line, shortened, wrap
 from engramdown.errors import EngramdownError
 from engramdown.language import on_screen
 
@@ -250,18 +250,6 @@ def file_diff(path: Path, before: str | None, after: str | None, name: str = "")
         # No patch program follows a path that leaves its working directory.
         return [line("# The file is elsewhere; this applies the patch: patch -p1 -d /"), *rows]
     return rows
-
-
-def planned_data(changes: Iterable[FileChange]) -> list[dict[str, Any]]:
-    """Return the files that would change, each with its unified diff."""
-    return [
-        {
-            "path": str(change.path),
-            "diff": "\n".join(diff_rows(change.before, change.after, change.path.name)),
-        }
-        for change in changes
-        if change.before != change.after
-    ]
 
 
 @contextmanager

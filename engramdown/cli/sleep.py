@@ -421,7 +421,7 @@ def compact(
     elif not process.is_terminal(sys.stdout):
         # The diff of the files is for programs: a person has seen that of the memories.
         lines += output.planned_lines(changes)
-    planned = output.planned_data(changes)
+    planned = serializers.planned_data(changes)
     data = serializers.compaction_data(prepared, receipts, planned, dry_run=dry_run)
     show(lines, data)
     operations = [each for each in receipts if each.operation is not None]

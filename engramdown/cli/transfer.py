@@ -494,5 +494,5 @@ def _data(
             }
             for each in came
         ],
-        "changes": output.planned_data(cortex.scopes.planned_changes()) if dry_run else [],
+        "changes": serializers.planned_data(cortex.scopes.planned_changes()) if dry_run else [],
     }

@@ -2,7 +2,6 @@ from engramdown.doctor.checks import Report as Report
 from engramdown.doctor.checks import StagedReport as StagedReport
 from engramdown.doctor.checks import inspect_scopes as inspect_scopes
 from engramdown.doctor.checks import inspect_staged as inspect_staged
-from engramdown.doctor.checks import repair as repair
 from engramdown.doctor.checks import stops as stops
 from engramdown.doctor.findings import Finding as Finding
 from engramdown.doctor.findings import Level as Level
@@ -11,12 +10,10 @@ from engramdown.doctor.findings import find as find
 from engramdown.doctor.folder import UNREADABLE as UNREADABLE
 from engramdown.doctor.folder import Inspection as Inspection
 from engramdown.doctor.folder import inspect_settings as inspect_settings
-from engramdown.doctor.recordings import Tidying as Tidying
+from engramdown.doctor.mending import Mending as Mending
 from engramdown.doctor.recordings import Traces as Traces
 from engramdown.doctor.recordings import count_transcripts as count_transcripts
 from engramdown.doctor.recordings import find_traces as find_traces
 from engramdown.doctor.recordings import inspect_citations as inspect_citations
 from engramdown.doctor.recordings import inspect_origins as inspect_origins
-from engramdown.doctor.recordings import plan_tidying as plan_tidying
 from engramdown.doctor.recordings import telling_findings as telling_findings
-from engramdown.doctor.recordings import tidy as tidy

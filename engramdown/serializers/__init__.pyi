@@ -1,6 +1,7 @@
 from engramdown.serializers.memories import Folders as Folders
 from engramdown.serializers.memories import archived_data as archived_data
 from engramdown.serializers.memories import changed_data as changed_data
+from engramdown.serializers.memories import diff_rows as diff_rows
 from engramdown.serializers.memories import differences_data as differences_data
 from engramdown.serializers.memories import entry_data as entry_data
 from engramdown.serializers.memories import erased_data as erased_data
@@ -10,6 +11,7 @@ from engramdown.serializers.memories import found_data as found_data
 from engramdown.serializers.memories import news_data as news_data
 from engramdown.serializers.memories import page_data as page_data
 from engramdown.serializers.memories import pick as pick
+from engramdown.serializers.memories import planned_data as planned_data
 from engramdown.serializers.memories import proposal_data as proposal_data
 from engramdown.serializers.memories import receipt_data as receipt_data
 from engramdown.serializers.memories import review_data as review_data

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from engramdown.gate import Arrival, Erased, Said, Taught, Why
     from engramdown.git import Change as Difference
     from engramdown.git import Place, Sides
-    from engramdown.hippocampus import Archived, Step
+    from engramdown.hippocampus import Archived, FileChange, Step
     from engramdown.sleep import News
 
+# How many lines a diff shows around a change.
+_CONTEXT_LINES: Final = 2
+# The text that every patch program knows.
+_NO_END: Final = "\\ No newline at end of file"
 # The memory folder of each scope.
 Folders = Mapping[str, Path]
 
@@ -162,6 +166,37 @@ def news_data(item: News, folders: Folders) -> dict[str, Any]:
     folder = folders.get(item.scope)
     path = str(folder / item.file) if folder and item.file else ""
     return {**item._asdict(), "path": path}
+
+
+# ---- what a dry run would change ----
+
+
+def planned_data(changes: Iterable[FileChange]) -> list[dict[str, Any]]:
+    """Return the files that would change, each with its unified diff."""
+    return [
+        {
+            "path": str(change.path),
+            "diff": "\n".join(diff_rows(change.before, change.after, change.path.name)),
+        }
+        for change in changes
+        if change.before != change.after
+    ]
+
+
+def diff_rows(before: str, after: str, name: str) -> list[str]:
+    """Return the rows of the unified diff of two texts."""
+    # Imported here: few commands show one.
+    import difflib
+    from io import StringIO
+
+    # Split at line feeds only.
+    old, new = (list(StringIO(text, newline="\n")) for text in (before, after))
+    rows = []
+    for row in difflib.unified_diff(old, new, name, name, n=_CONTEXT_LINES):
+        rows.append(row.removesuffix("\n"))
+        if not row.endswith("\n"):
+            rows.append(_NO_END)
+    return rows
 
 
 # ---- steps ----

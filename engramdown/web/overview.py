@@ -7,13 +7,26 @@ from typing import Final
 from pydantic import Field
 
 from engramdown.clock import today
-from engramdown.doctor import inspect_scopes
+from engramdown.doctor import Mending, Report, inspect_scopes
 from engramdown.errors import StoreError
-from engramdown.serializers import doctor_data, listed_skill_data, stats_data, whole_skill_data
+from engramdown.serializers import (
+    doctor_data,
+    listed_skill_data,
+    planned_data,
+    stats_data,
+    whole_skill_data,
+)
 from engramdown.skills import files_beside
 from engramdown.storage import Disk
-from engramdown.web.routes import Call, Paged, Reply, Route, page_of
+from engramdown.web.problems import ProblemError
+from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of
 from engramdown.web.transcripts import InScope
+
+
+class Mend(Form):
+    """How faults are mended."""
+
+    dry_run: bool = Field(default=False, description="Change nothing; show what would change.")
 
 
 class SkillsQuery(Paged, InScope):
@@ -29,12 +42,29 @@ def stats(call: Call) -> Reply:
 
 def doctor(call: Call) -> Reply:
     """Find faults in the files of memory and in transcripts, by file and line; mend nothing."""
+    return Reply(doctor_data(_reports(call)))
+
+
+def mend(call: Call) -> Reply:
+    """Mend what is safe: lines that Engramdown wrote, and sessions that nobody ended.
+
+    The answer has the diff of each file, which `{"dry_run": true}` shows beforehand. A step back
+    undoes it.
+    """
+    mending, is_dry = Mending(call.cortex.scopes), call.body.dry_run
+    if mending and not is_dry and not mending.carry_out():
+        raise ProblemError("refused", "the files changed meanwhile; nothing was written")
+    changes, tidied = planned_data(mending.changes), [*mending.sentences()]
+    return Reply(doctor_data(_reports(call), changes, tidied, dry_run=is_dry))
+
+
+def _reports(call: Call) -> list[Report]:
     scopes = call.cortex.scopes
     if scopes.home_root is None:
         raise StoreError("memory has no files, so there are none to look at")
     own = [store.root for store in scopes.stores if store.scope == "project"]
     project = next((root for root in own if root.is_dir()), None)
-    return Reply(doctor_data(inspect_scopes(scopes.home_root, project)))
+    return inspect_scopes(scopes.home_root, project)
 
 
 def list_skills(call: Call) -> Reply:
@@ -63,6 +93,15 @@ def show_skill(call: Call) -> Reply:
 ROUTES: Final = (
     Route("GET", "/v1/stats", stats, answers={200: "The counts."}),
     Route("GET", "/v1/doctor", doctor, answers={200: "What was found in each scope."}),
+    Route(
+        "POST",
+        "/v1/doctor/mend",
+        mend,
+        need="person",
+        changes=True,
+        body=Mend,
+        answers={200: "What was mended, or would be, and what is left."},
+    ),
     Route(
         "GET",
         "/v1/skills",

@@ -152,6 +152,7 @@ CHANGED: Final[dict[str, Pair]] = {
     ),
     "purge_session": Pair(f"POST /v1/sessions/{SESSION}/purge", f"log purge {SESSION} --yes"),
     "erase_memory": Pair("POST /v1/memories/{memory}/erase", "forget {memory} --forever --yes"),
+    "mend": Pair("POST /v1/doctor/mend", "doctor --fix --yes"),
 }
 
 # What no command prints, and why.

@@ -34,6 +34,22 @@ def test_faults_are_found_and_nothing_is_mended(
     assert editor.everything() == before
 
 
+def test_what_is_safe_is_mended_after_a_look(
+    cortex: Cortex, person: TestClient, printed: Printed, editor: Person
+) -> None:
+    cortex.encode(Engram("CI is slow", "lesson", "project"))
+    editor.changes("lessons.md", "confidence:medium", "confidence:perhaps")
+    before = editor.reads("lessons.md")
+    looked = person.post("/v1/doctor/mend", json={"dry_run": True}).json()
+    assert looked == printed("doctor", "--fix", "--dry-run")
+    assert editor.reads("lessons.md") == before
+    done = person.post("/v1/doctor/mend").json()
+    assert done["changes"] == looked["changes"]
+    assert (done["healthy"], done["dry_run"]) == (True, False)
+    assert "perhaps" not in editor.reads("lessons.md")
+    assert person.post("/v1/doctor/mend").json()["changes"] == []
+
+
 def test_skills_are_listed_and_shown(cortex: Cortex, program: TestClient, printed: Printed) -> None:
     skills = cortex.skills.all
     page = skills.drafted("draw-charts", "Draws charts. Use it for figures.", "Use the script.\n")
