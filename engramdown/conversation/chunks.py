@@ -241,6 +241,7 @@ class Collections:
         conversation: str | None = None,
         min_similarity: float = 0.0,
         recency: float = 0.0,
+        is_counted: bool = True,
     ) -> Near:
         """Return the chunks that are near to ``query``, the nearest first.
 
@@ -252,6 +253,7 @@ class Collections:
                 with.
             min_similarity: What is less near is left out, however new it is.
             recency: How much age counts, from 0 to 1: with 1, what is 30 days old counts half.
+            is_counted: Whether memories that are found count as recalled.
 
         Raises:
             ValueError: If an argument is out of its range.
@@ -261,11 +263,14 @@ class Collections:
         for name, value in (("min_similarity", min_similarity), ("recency", recency)):
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} is {value!r}; give a number from 0 to 1")
-        found = self._near(_Look(self, collection, conversation, limit), query)
+        look = _Look(self, collection, conversation, limit)
+        found = self._near(look, query)
         now = microseconds(moment())
         kept = [each for each in found.chunks if each.similarity >= min_similarity]
         # What is equally near stays in the order in which it was found.
         kept.sort(key=lambda each: -each.similarity * _worth(each, recency, now))
+        if is_counted:
+            self._scopes.count("recalled", look.memories_in(kept[:limit]))
         return found._replace(chunks=tuple(kept[:limit]))
 
     def chunks(
@@ -365,6 +370,7 @@ class Collections:
         told = {str(Pointer(look.session, each.seq)) for each in newest}
         told |= {entry.id for entry in user_facts}
         unsaid = self._untold(look, near.chunks, told, {each.seq for each in uncovered})
+        self._scopes.count("shown", [*user_facts, *look.memories_in(unsaid)])
         return ConversationContext(
             conversation=look.name(look.session),
             user=user,
@@ -552,7 +558,8 @@ class _Look:
             for entry in self._scopes.readable(store)
             if not entry.expires or entry.expires >= day
         ]
-        names = (each.text for each in self.readable if fact_key(each.text) == "name")
+        facts = (each.text for each in self.readable if each.kind == "profile")
+        names = (text for text in facts if fact_key(text) == "name")
         self.user = next(names, "").partition(":")[2].strip()
 
     @property
@@ -576,6 +583,11 @@ class _Look:
             where = episodes.folder if episodes is not None else "memory without files"
             raise SessionNotFoundError(conversation, str(where))
         return found
+
+    def memories_in(self, chunks: Iterable[Chunk]) -> list[Entry]:
+        """Return the memories among chunks."""
+        ids = {each.id for each in chunks if each.role == "memory"}
+        return [entry for entry in self.readable if entry.id in ids]
 
     def _looks_at(self, collection: Collection) -> bool:
         return self._only in (None, collection)

@@ -307,35 +307,38 @@ def _newest(
     """Return the newest lines that are wanted, before one of them if given, the oldest first."""
     if before is not None:
         wanted = wanted._replace(until=min(wanted.until, before.ts))
+    only = index.number(wanted.session) if wanted.session else None
     found: list[tuple[Moment, Place]] = []
     for session, newest in index.running(wanted.since, wanted.until):
         if len(found) == count and newest < found[-1][0].ts:
             break
-        lines = _lines_of(index, wanted, [session])
+        if wanted.session and session != only:
+            continue
+        lines = _lines_in(index, session, wanted)
         found = nlargest(
             count, [*found, *(one for one in lines if before is None or one[0] < before)]
         )
     return found[::-1]
 
 
-def _lines_of(
-    index: Index, wanted: Wanted, sessions: Iterable[int] | None = None
-) -> Iterator[tuple[Moment, Place]]:
-    """Yield the lines that are wanted, whatever they say, of all sessions or of these."""
+def _lines_of(index: Index, wanted: Wanted) -> Iterator[tuple[Moment, Place]]:
+    """Yield the lines that are wanted, whatever they say."""
     only = index.number(wanted.session) if wanted.session else None
-    if sessions is None:
-        sessions = [number for number, _ in index.running(wanted.since, wanted.until)]
-    for session in sessions:
-        if wanted.session and session != only:
-            continue
-        name = index.name(session)
-        numbers = list(index.chunks(session))
-        chunks = index.fetch(numbers)
-        for chunk in map(chunks.__getitem__, numbers):
-            for at in range(chunk.lines):
-                _, seq, ts, _, role, _ = chunk.line(at)
-                if wanted.takes(role, ts) and not index.is_excluded(session, seq):
-                    yield Moment(ts, name, seq), Place(chunk, at)
+    for session, _ in index.running(wanted.since, wanted.until):
+        if not wanted.session or session == only:
+            yield from _lines_in(index, session, wanted)
+
+
+def _lines_in(index: Index, session: int, wanted: Wanted) -> Iterator[tuple[Moment, Place]]:
+    """Yield the lines of a session that are wanted."""
+    name = index.name(session)
+    numbers = list(index.chunks(session))
+    chunks = index.fetch(numbers)
+    for chunk in map(chunks.__getitem__, numbers):
+        for at in range(chunk.lines):
+            _, seq, ts, _, role, _ = chunk.line(at)
+            if wanted.takes(role, ts) and not index.is_excluded(session, seq):
+                yield Moment(ts, name, seq), Place(chunk, at)
 
 
 def _hit(session: str, line: Line, shown: str, score: float = 1.0) -> Hit:

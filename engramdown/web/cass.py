@@ -72,6 +72,8 @@ class Beside:
 
 
 BESIDE: Final = Beside()
+# Whose index cannot be kept.
+_UNKEPT: Final[set[Hashable]] = set()
 
 
 class Asked(Form):
@@ -167,6 +169,7 @@ def search_memory(call: Call) -> Reply:
         conversation=query.conversation_id,
         min_similarity=query.min_similarity,
         recency=query.recency,
+        is_counted=not call.by_person,
     )
     chunks = [as_json(each) for each in found.chunks]
     return Reply({"chunks": chunks, "by": found.by, "notes": list(found.notes)})
@@ -204,14 +207,17 @@ def _wait_for_index(call: Call) -> None:
     Raises:
         ProblemError: If that takes longer than a call may wait.
     """
-    if call.cortex.collections.is_ready():
-        return
     key = ("index", str(call.cortex.episodes and call.cortex.episodes.folder))
+    if call.cortex.collections.is_ready() or key in _UNKEPT:
+        return
     own = call.cortex.reopened()
     BESIDE.begin(key, own.collections.keep_up)
     if not BESIDE.is_done(key, _PATIENCE):
         why = "the index of the transcripts is being made; ask again"
         raise ProblemError("busy", why, headers={"Retry-After": "2"})
+    if not call.cortex.collections.is_ready():
+        # It can be kept in no file, so each thread has one in memory.
+        _UNKEPT.add(key)
 
 
 ROUTES: Final = (

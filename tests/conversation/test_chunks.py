@@ -226,6 +226,21 @@ def test_arguments_out_of_range_are_refused(collections: Collections, more: dict
         collections.search("deploys", **more)  # type: ignore[arg-type]
 
 
+def test_what_was_found_and_shown_is_counted(cortex: Cortex) -> None:
+    name = next(entry.id for entry in cortex.entries() if entry.text == "Lunch is at noon")
+
+    def used() -> tuple[int, int]:
+        known = cortex.why(name)
+        return known.recalled.times, known.shown.times
+
+    assert used() == (0, 0)
+    cortex.collections.search("lunch")
+    cortex.collections.search("lunch", is_counted=False)
+    assert used() == (1, 0)
+    cortex.conversation_context("short", query="lunch")
+    assert used() == (1, 1)
+
+
 # ---- by meaning ----
 
 

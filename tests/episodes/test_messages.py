@@ -10,10 +10,16 @@ from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engramdown import EpisodicMemory
+from engramdown.recall.episodes import Moment
+from engramdown.recall.lines import microseconds
+from engramdown.recall.query import Hit, wanted
 
 FIRST = datetime(2026, 2, 27, 10, 0, tzinfo=UTC)
 
@@ -136,3 +142,23 @@ def test_what_killed_processes_wrote_side_by_side_is_all_there(tmp_path: Path) -
     assert sorted(hit.text for hit in found) == sorted(
         f"{name} {n}" for name in ("p", "p", "q") for n in range(200)
     )
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9)), max_size=30),
+    st.integers(1, 12),
+)
+def test_pages_of_the_newest_give_every_line_once(lines: list[tuple[str, int]], size: int) -> None:
+    with TemporaryDirectory() as folder, closing(EpisodicMemory(folder)) as memory:
+        for number, (session, minute) in enumerate(lines):
+            memory.log(session, "user", f"line {number}", at=at(minute))
+        whole = memory.messages(limit=len(lines) + 1)
+        places = [(hit.time, hit.session, hit.seq) for hit in whole]
+        assert places == sorted(places)
+        assert len(places) == len(lines)
+        found: list[Hit] = []
+        before = None
+        while page := memory.newest(size, wanted(), before):
+            found[:0] = page
+            before = Moment(microseconds(page[0].time), page[0].session, page[0].seq)
+        assert found == whole
