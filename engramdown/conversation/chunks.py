@@ -404,7 +404,9 @@ class Collections:
         if not query.strip():
             return Near()
         why: tuple[str, ...] = ()
-        if self._scopes.settings.episodes.embedder or look.has_embedder:
+        is_set = self._scopes.settings.episodes.embedder or look.has_embedder
+        # Vectors are of what there is now.
+        if is_set and self._scopes.past is None:
             from engramdown.recall.vectors import reason_of
 
             try:
