@@ -160,6 +160,10 @@ class Scopes:
         """
         return list(self._unread)
 
+    def forget_notices(self) -> None:
+        """Begin anew to collect :meth:`notices` and :meth:`unread`, as for another request."""
+        self._notices, self._unread = [], []
+
     def unreadable(self) -> list[str]:
         """Return which files of memory cannot be read now, and why."""
         lost: list[str] = []

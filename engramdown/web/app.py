@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import json
 import logging
 import signal
 import sys
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, get_origin
 
@@ -71,6 +73,9 @@ _SHUTDOWN: Final = 1
 _HEAD_SECONDS: Final = 10.0
 _MOST_REPEATS: Final = 1_000
 _NO_CONTENT: Final = 204
+# The header that says which files could not be read, and are left out of an answer.
+_LEFT_OUT: Final = "X-Left-Out"
+_MOST_LEFT_OUT: Final = 8
 
 
 def routes_for(*, is_read_only: bool) -> tuple[Route, ...]:
@@ -251,8 +256,12 @@ def _endpoint(
         def work(worker: Worker) -> Reply:
             headers = dict(request.headers)
             call = Call(worker.cortex, shared, request.path_params, query, form, headers, kind)
+            worker.cortex.scopes.forget_notices()
             with one_call():
-                return route.handler(call)
+                reply = route.handler(call)
+            lost = worker.cortex.scopes.unread()
+            more = {_LEFT_OUT: json.dumps(lost[:_MOST_LEFT_OUT])} if lost else {}
+            return replace(reply, headers={**reply.headers, **more})
 
         key = request.headers.get("idempotency-key") if route.is_repeatable else None
         if key is None:

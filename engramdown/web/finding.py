@@ -83,7 +83,7 @@ def recall(call: Call) -> Reply:
         ),
         episodes if is_wanted else None,
     )
-    if not call.by_person:
+    if _is_counted(call):
         call.cortex.scopes.count("recalled", found.memories)
     data = recall_data(found, folders(call.cortex))
     if asked.around and episodes and found.episodes:
@@ -121,11 +121,15 @@ def context(call: Call) -> Reply:
         why = "is about a conversation; give session, too"
         raise ProblemError("invalid", why, "budget")
     else:
-        made = cortex.context.build(asked.message, scratchpad=True, is_counted=not call.by_person)
+        made = cortex.context.build(asked.message, scratchpad=True, is_counted=_is_counted(call))
         text, data = str(made), context_data(made, folders(cortex))
     if call.headers.get("accept", "").startswith("text/plain"):
         return Reply(_exact(text), media=_PLAIN)
     return Reply(data)
+
+
+def _is_counted(call: Call) -> bool:
+    return not (call.by_person or call.service.is_read_only)
 
 
 def _exact(text: str) -> bytes:

@@ -109,6 +109,7 @@ ROUTES: Final = (
         "GET",
         "/v1/steps",
         list_steps,
+        is_list=True,
         query=StepsQuery,
         answers={200: "A page of them; `Link` leads to the next one."},
     ),

@@ -366,6 +366,7 @@ ROUTES: Final = (
         "GET",
         "/v1/memories",
         list_memories,
+        is_list=True,
         query=MemoriesQuery,
         answers={200: "A page of them; `Link` leads to the next one."},
     ),
@@ -405,7 +406,7 @@ ROUTES: Final = (
         answers={200: "What was retired."},
     ),
     Route("GET", f"{_ONE}/why", explain_memory, answers={200: "Everything that is known."}),
-    Route("GET", f"{_ONE}/history", list_memory_steps, answers={200: "The steps."}),
+    Route("GET", f"{_ONE}/history", list_memory_steps, is_list=True, answers={200: "The steps."}),
     Route(
         "POST", f"{_ONE}/restore", restore_memory, need="person", changes=True, answers=_WITH_TAG
     ),

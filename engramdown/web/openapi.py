@@ -28,6 +28,7 @@ _PROBLEM: Final = {
         "field": {"type": "string"},
     },
 }
+_NO_CONTENT: Final = 204
 _KEYS: Final = {
     "program": "The token of programs, which reads and proposes.",
     "person": "The key of a page, which a person got for a code.",
@@ -73,7 +74,9 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
 def _operation(route: Route) -> dict[str, Any]:
     summary, _, more = (inspect.getdoc(route.handler) or "").partition("\n\n")
     problem = {"schema": {"$ref": "#/components/schemas/Problem"}}
-    answer = {} if route.media == "application/json" else {"schema": {"type": "string"}}
+    kind = "array" if route.is_list else "object"
+    shape = kind if route.media == "application/json" else "string"
+    answer = {"schema": {"type": shape, **({"items": {"type": "object"}} if route.is_list else {})}}
     parameters: list[dict[str, Any]] = [
         {"name": part, "in": "path", "required": True, "schema": {"type": "string"}}
         for part in _PART.findall(route.path)
@@ -90,7 +93,10 @@ def _operation(route: Route) -> dict[str, Any]:
         "security": [{key: []} for key in keys],
         "responses": {
             **{
-                str(status): {"description": about, "content": {route.media: answer}}
+                str(status): {
+                    "description": about,
+                    **({"content": {route.media: answer}} if status != _NO_CONTENT else {}),
+                }
                 for status, about in route.answers.items()
             },
             "default": {"description": "A problem.", "content": {MEDIA_TYPE: problem}},

@@ -106,6 +106,7 @@ ROUTES: Final = (
         "GET",
         "/v1/skills",
         list_skills,
+        is_list=True,
         query=SkillsQuery,
         answers={200: "A page of them; `Link` leads to the next one."},
     ),

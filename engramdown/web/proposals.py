@@ -84,6 +84,7 @@ ROUTES: Final = (
         "GET",
         "/v1/proposals",
         list_proposals,
+        is_list=True,
         query=Paged,
         answers={200: "A page of them; `Link` leads to the next one."},
     ),

@@ -78,7 +78,14 @@ ROUTES: Final = (
     Route(
         "POST", "/v1/keys", new_key, need="nothing", body=Code, answers={201: "The id and the key."}
     ),
-    Route("GET", "/v1/keys", keys, need="person", answers={200: "Each id, and since when."}),
+    Route(
+        "GET",
+        "/v1/keys",
+        keys,
+        is_list=True,
+        need="person",
+        answers={200: "Each id, and since when."},
+    ),
     Route("DELETE", "/v1/keys", revoke_keys, need="person", answers={200: "How many there were."}),
     Route("DELETE", "/v1/keys/{id}", revoke_key, need="person", answers={204: "It is revoked."}),
     Route(

@@ -80,7 +80,7 @@ class ExportQuery(InScope):
     """What is exported, and how."""
 
     session: str = Field(max_length=100, description="The id of a session, or its beginning.")
-    format: Literal["md", "json"] = Field("md", description="A page to read, or everything.")
+    format: Literal["json", "md"] = Field("json", description="Everything, or a page to read.")
 
 
 class DaysQuery(Paged):
@@ -306,12 +306,18 @@ ROUTES: Final = (
         "GET",
         "/v1/sessions",
         list_sessions,
+        is_list=True,
         query=SessionsQuery,
         answers={200: "A page of them; `Link` leads to the next one."},
     ),
     Route("GET", _ONE, show_session, query=InScope, answers={200: "The facts."}),
     Route(
-        "GET", f"{_ONE}/episodes", list_lines, query=LinesQuery, answers={200: "Some of the lines."}
+        "GET",
+        f"{_ONE}/episodes",
+        list_lines,
+        is_list=True,
+        query=LinesQuery,
+        answers={200: "Some of the lines."},
     ),
     Route(
         "GET", f"{_ONE}/episodes/{{seq}}", show_line, query=LineQuery, answers={200: "The line."}
@@ -337,12 +343,13 @@ ROUTES: Final = (
         export_session,
         need="person",
         query=ExportQuery,
-        answers={200: "The session: markdown, or JSON if that is asked for."},
+        answers={200: "The session: JSON, or markdown if that is asked for."},
     ),
     Route(
         "GET",
         "/v1/journal",
         list_days,
+        is_list=True,
         query=DaysQuery,
         answers={200: "A page of them; `Link` leads to the next one."},
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -76,6 +77,18 @@ class TestListing:
         assert {each["reason"] for each in found} == {"forgotten"}
         (only,) = program.get(f"{LIST}?state=archived&q=deploy").json()
         assert only["text"] == "Deploy on Fridays"
+
+    def test_what_cannot_be_read_hides_nothing_else_and_is_named(
+        self, cortex: Cortex, editor: Person, program: TestClient
+    ) -> None:
+        remember(cortex, "CI is slow")
+        (editor.memory / "rules.md").mkdir()
+        answer = program.get(LIST)
+        assert [each["text"] for each in answer.json()] == ["CI is slow"]
+        (left_out,) = json.loads(answer.headers["x-left-out"])
+        assert "rules.md" in left_out
+        (editor.memory / "rules.md").rmdir()
+        assert "x-left-out" not in program.get(LIST).headers
 
     @pytest.mark.parametrize(
         "query, field",

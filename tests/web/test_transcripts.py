@@ -137,7 +137,7 @@ def test_an_export_is_what_the_command_exports(
     data = person.get(f"/v1/export?session={talked[0]}&format=json").json()
     assert data == printed("export", talked[0])
     assert LONG in json.dumps(data)
-    page = person.get(f"/v1/export?session={talked[0]}")
+    page = person.get(f"/v1/export?session={talked[0]}&format=md")
     assert page.headers["content-type"] == "text/markdown; charset=utf-8"
     assert "Why is CI slow?" in page.text
 
