@@ -41,7 +41,6 @@ STAGED_ONLY_LOOKS: Final = (
 )
 _LEVELS: Final[tuple[health.Level, ...]] = ("error", "warning", "note")
 _STYLES: Final = {"error": "bad", "warning": "warn", "note": "dim"}
-_WEEK: Final = 7
 # A longer name of a file sticks out of its column.
 _WIDEST_COLUMN: Final = 24
 

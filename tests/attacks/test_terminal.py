@@ -102,6 +102,7 @@ SHOWN: Final[dict[str, list[list[str]]]] = {
         ["import", ".engramdown/skills", "--only", HOSTILE, "--dry-run", "--json"],
     ],
     "mcp": [["--print-config", "json"], ["--tools", HOSTILE], ["--http", "--host", HOSTILE]],
+    "serve": [["--code"], ["--code", "--json"], ["--revoke", "--json"], ["--port", HOSTILE]],
     "show": [["ID"], ["ID", "--json"], [HOSTILE], ["soul"], ["profile", "--json"]],
     "sleep": [["--dry-run"], ["--dry-run", "--json"]],
     "stats": [[], ["--json"]],
