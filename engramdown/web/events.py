@@ -17,14 +17,15 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from engramdown.errors import EngramdownError
 from engramdown.serializers import folders, news_data
-from engramdown.sleep import News, Watching, news_of
 from engramdown.transcripts import SUFFIX
 from engramdown.web.problems import encoded
 from engramdown.web.workers import WorkerPool
 
 if TYPE_CHECKING:
     from engramdown import Cortex
+    from engramdown.sleep import News, Watching
 
 MOST_CLIENTS: Final = 16
 # Events that wait for one client.
@@ -75,22 +76,16 @@ class Events:
     @contextlib.asynccontextmanager
     async def running(self, pool: WorkerPool) -> AsyncIterator[None]:
         """Watch memory for the length of a ``with`` block; ``pool`` reads the journals."""
-        loop = self._loop = asyncio.get_running_loop()
+        self._loop = asyncio.get_running_loop()
         self._pool = pool
-        self._steps = await pool.run(lambda worker: _last_steps(worker.cortex))
-
-        def tell(news: list[News]) -> None:
-            with contextlib.suppress(RuntimeError):  # The loop may be gone.
-                loop.call_soon_threadsafe(self._publish, news)
-
-        watching = self._cortex.worker.watch(tell).start()
-        task = asyncio.ensure_future(self._watch_transcripts(watching))
+        # No request waits for it.
+        task = asyncio.ensure_future(self._watch(pool))
         try:
             yield
         finally:
-            task.cancel()
             self.close()
-            await asyncio.to_thread(watching.stop, _PATIENCE)
+            task.cancel()
+            await asyncio.wait([task])
 
     def close(self) -> None:
         """End all streams; may be called from a signal handler."""
@@ -163,6 +158,35 @@ class Events:
                     continue
             queue.put_nowait(event)
 
+    async def _watch(self, pool: WorkerPool) -> None:
+        """Watch memory in a thread, and transcripts here."""
+        loop = asyncio.get_running_loop()
+
+        def tell(news: list[News]) -> None:
+            with contextlib.suppress(RuntimeError):  # The loop may be gone.
+                loop.call_soon_threadsafe(self._publish, news)
+
+        def begin() -> Watching:
+            return self._cortex.worker.watch(tell).start()
+
+        beginning = asyncio.ensure_future(asyncio.to_thread(begin))
+        try:
+            self._steps = await pool.run(lambda worker: _last_steps(worker.cortex))
+            await self._watch_transcripts(await asyncio.shield(beginning))
+        except (EngramdownError, OSError) as error:
+            self._tell_trouble(str(error))
+        finally:
+            # However early it ends: no thread is left behind.
+            await asyncio.wait([beginning])
+            if not beginning.exception():
+                await asyncio.to_thread(beginning.result().stop, _PATIENCE)
+
+    def _tell_trouble(self, why: str) -> None:
+        """Tell that memory is not watched (any more)."""
+        self._is_watched.set()
+        data = {"what": "trouble", "text": why}
+        self._send(_Event(_encoded("trouble", data, self._steps)))
+
     async def _watch_transcripts(self, watching: Watching) -> None:
         """Tell which transcripts are written, and if memory is no longer watched."""
         memory, is_told = self._cortex.episodes, False
@@ -175,8 +199,7 @@ class Events:
             known = now
             if not watching.is_running and not is_told:
                 is_told = True
-                self._is_watched.set()
-                self._publish([News("trouble", watching.trouble or "memory is not watched")])
+                self._tell_trouble(watching.trouble or "memory is not watched")
             await asyncio.sleep(max(_LOOK, (time.monotonic() - began) * _SHARE))
 
 
@@ -212,6 +235,9 @@ def _last_steps(cortex: Cortex) -> _Steps:
 
 def _missed(cortex: Cortex, steps: _Steps) -> list[News] | None:
     """Return what happened after ``steps``, or ``None`` if that is too much or not known."""
+    # Imported here: no start waits for it.
+    from engramdown.sleep import news_of
+
     news: list[News] = []
     for scope, last in _last_steps(cortex).items() if steps else ():
         if steps.get(scope, last) == last:

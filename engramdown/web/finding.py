@@ -10,7 +10,6 @@ from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from engramdown.context import Asked, search_all
 from engramdown.serializers import context_data, folders, prompt_data, recall_data
 from engramdown.web.problems import ProblemError
 from engramdown.web.routes import Call, Form, Reply, Route, when
@@ -63,6 +62,9 @@ def recall(call: Call) -> Reply:
 
     Without words, but with a range of time, it finds everything of that time, the newest first.
     """
+    # Imported here: it reads tables of words, for which no start waits.
+    from engramdown.context import Asked, search_all
+
     asked: RecallQuery = call.query
     in_time = asked.since or asked.until or asked.days_back is not None
     if not (asked.q.strip() or in_time):

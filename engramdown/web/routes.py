@@ -34,7 +34,7 @@ JSON: Final = "application/json"
 class Form(BaseModel):
     """A query or a body: what is not named in it is refused."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class Paged(Form):
