@@ -19,7 +19,6 @@ from itertools import accumulate, pairwise, takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from engramdown.consolidation.extractive import Part
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.language.untrusted import inert, one_line
@@ -31,6 +30,7 @@ from engramdown.transcripts.summary_log import Form, Gist, Level, Source
 
 if TYPE_CHECKING:
     from engramdown.consolidation.actions import Line
+    from engramdown.consolidation.extractive import Part
     from engramdown.models.port import LanguageModel
 
 # The prompt for each form of summary.

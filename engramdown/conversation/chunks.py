@@ -14,8 +14,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from engramdown.clock import moment
-from engramdown.context.relevant import is_about_something
-from engramdown.conversation.conversation import NO_MODEL
 from engramdown.conversation.view import Track, ends
 from engramdown.engram import fact_key, fold
 from engramdown.errors import ModelError, SessionNotFoundError, StoreError
@@ -363,6 +361,9 @@ class Collections:
         newest = spoken[::-1][:recent]
         asked = query if query is not None else _last_asked(spoken)
         near = Near()
+        # Imported here, as below: what serves chunks to programs must start fast.
+        from engramdown.context.relevant import is_about_something
+
         if asked.strip() and (query is not None or is_about_something(asked)):
             near = self._near(around, asked)
         who = self._context.identity()
@@ -795,6 +796,8 @@ def _compacted(talk: Conversation, mode: Mode, tail: int | None = None) -> Compa
     try:
         return talk.compact(mode, tail=tail)
     except ModelError as error:
+        from engramdown.conversation.conversation import NO_MODEL
+
         if str(error) != NO_MODEL:
             raise
         return talk.compact(mode, tail=tail, without_model=True)
