@@ -414,7 +414,8 @@ class Collections:
                 return Near(_sorted(look.by_meaning(query)), "vectors", tuple(look.notes))
             except EmbeddingError as error:
                 why = (reason_of(error),)
-        return Near(_sorted(look.by_words(query)), "words", (*why, *look.notes))
+        chunks = _sorted(look.by_words(query))
+        return Near(chunks, "words", tuple(dict.fromkeys((*why, *look.notes))))
 
     def _untold(
         self, look: _Look, chunks: Iterable[Chunk], told: set[str], uncovered: set[int]
@@ -433,21 +434,20 @@ class Collections:
         ranges: list[tuple[str, int, int]] = []
         for each in chunks:
             said = Pointer.parse(each.id) if each.role in _SPOKEN else None
-            if each.id in covers:
-                session, first, last = covers[each.id]
-                is_told = session == look.session
-                if not is_told:
-                    ranges.append(covers[each.id])
-                    for seq in range(first, last + 1):
-                        chosen.pop(str(Pointer(session, seq)), None)
-            elif said is not None and said.session == look.session:
-                is_told = said.seq not in uncovered
-            else:
-                is_told = said is not None and any(
-                    said.session == session and first <= said.seq <= last
-                    for session, first, last in ranges
-                )
-            if not is_told and each.id not in told:
+            # The lines that it is, or sums up, if any.
+            session, first, last = covers.get(each.id) or (
+                (said.session, said.seq, said.seq) if said is not None else ("", 0, 0)
+            )
+            is_told = each.id in told or any(
+                session == one and first <= end and start <= last for one, start, end in ranges
+            )
+            if session == look.session:
+                is_told = is_told or each.id in covers or first not in uncovered
+            if each.id in covers and not is_told:
+                ranges.append((session, first, last))
+                for seq in range(first, last + 1):
+                    chosen.pop(str(Pointer(session, seq)), None)
+            if not is_told:
                 chosen[each.id] = each
             if len(chosen) == _RELEVANT:
                 break

@@ -403,6 +403,19 @@ def test_elsewhere_a_summary_that_is_shown_stands_for_its_messages(cortex: Corte
     assert "The vault opens at six" in words
 
 
+def test_of_a_summary_and_those_that_it_was_made_from_one_is_enough(cortex: Cortex) -> None:
+    for _ in range(4):
+        talk(cortex, 12, "vault").compact("full", budget=10)
+    gists = cortex.conversations.get("vault").gists
+    assert {gist.depth for gist in gists} >= {0, 1}
+    assert len(cortex.collections.chunks(50, collection=SUMMARIES).chunks) == len(gists) + 1
+    found = cortex.conversation_context("short", query="summary of the deploys").memories
+    shown = [each.id for each in found if each.conversation == "vault" and each.type == "summary"]
+    told = [{*cortex.conversations.get("vault").track.fold.messages(each)} for each in shown]
+    assert told
+    assert sum(map(len, told)) == len(set().union(*told))
+
+
 def test_the_memories_are_about_the_last_message_unless_asked(cortex: Cortex) -> None:
     say(cortex, "fresh", "When is lunch?")
     assert "Lunch is at noon" in texts(cortex.conversation_context("fresh").memories)
