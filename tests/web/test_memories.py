@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
@@ -387,44 +386,3 @@ class TestChanging:
         assert "Elm Street" in editor.everything()
         assert person.post(path, json={}, headers=match).json()["erased"]
         assert "Elm Street" not in editor.everything()
-
-
-def test_what_is_shown_is_what_the_commands_print(
-    copilot: Cortex, program: TestClient, printed: Callable[..., Any]
-) -> None:
-    key = remember(copilot, "CI is slow", topic="ci")
-    waits = copilot.propose(Engram("Use uv", "always", "project"))[0].id
-    gone = copilot.forget(remember(copilot, "Deploy on Fridays"), "wrong").id
-    assert program.get(LIST).json() == printed("list")
-    assert program.get(f"{LIST}?kind=lesson").json() == printed("list", "--kind", "lesson")
-    assert program.get(f"{LIST}?state=archived").json() == printed("list", "--archived")
-    for each in (key, waits, gone):
-        assert program.get(f"{LIST}/{each}").json() == printed("show", each)
-        assert program.get(f"{LIST}/{each}/why").json() == printed("why", each)
-
-
-def test_what_is_changed_is_what_the_commands_print(
-    cortex: Cortex, person: TestClient, printed: Callable[..., Any]
-) -> None:
-    one, other = remember(cortex, "CI is slow"), remember(cortex, "The API is slow")
-
-    def same(answer: Any, printed: Any) -> None:  # noqa: ANN401 - JSON
-        strange = {"id", "text", "line", "was"}
-        assert _without(answer, strange) == _without(printed, strange)
-
-    answer = person.patch(f"{LIST}/{one}", json={"text": "CI is fast"}, headers=seen(person, one))
-    same(answer.json(), printed("edit", other, "The API is fast"))
-    answer = person.delete(f"{LIST}/{one}", headers=seen(person, one))
-    same(answer.json(), printed("forget", other))
-    same(person.post(f"{LIST}/{one}/restore").json(), printed("restore", other))
-    answer = person.post(LIST, json={"text": "Docs are slow", "kind": "lesson"})
-    same(answer.json(), printed("remember", "--lesson", "Tests are slow"))
-    answer = person.post(f"{LIST}/{one}/erase", json={"dry_run": True}, headers=seen(person, one))
-    printed_data = printed("forget", one, "--forever", "--dry-run")
-    assert answer.json() == printed_data
-
-
-def _without(data: Any, names: set[str]) -> Any:  # noqa: ANN401 - JSON
-    if isinstance(data, dict):
-        return {key: _without(each, names) for key, each in data.items() if key not in names}
-    return [_without(each, names) for each in data] if isinstance(data, list) else data
