@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, timedelta
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
@@ -29,9 +30,11 @@ from engramdown.web.problems import ProblemError
 from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of, when
 
 if TYPE_CHECKING:
-    from engramdown.transcripts import Episode, SessionInfo
+    from engramdown.transcripts import Episode, SessionInfo, Tally
 
 _LONGEST_NUMBER: Final = 12
+# Of so many sessions it is kept what they hold.
+_COUNTED: Final = 1_000
 
 
 class InScope(Form):
@@ -258,9 +261,19 @@ def session_in(memory: EpisodicMemory, prefix: str) -> str:
 
 
 def _facts(memory: EpisodicMemory, info: SessionInfo) -> dict[str, Any]:
-    sessions, disk = Sessions(memory.folder, Disk()), Disk()
-    tally = count_session(sessions, disk, info.id)
-    return session_data(info, tally, sessions.path(info.id))
+    path = Sessions(memory.folder, Disk()).path(info.id)
+    changed = path.stat().st_mtime_ns if path.exists() else 0
+    return session_data(info, _tally(memory.folder, info.id, info.size, changed), path)
+
+
+@lru_cache(maxsize=_COUNTED)
+def _tally(folder: Path, session: str, size: int, changed: int) -> Tally:
+    """Count what a session holds, once for each ``size`` and each time that it was ``changed``.
+
+    To count a long one takes a second, and a page asks for it again and again.
+    """
+    del size, changed
+    return count_session(Sessions(folder, Disk()), Disk(), session)
 
 
 def _stamp(text: str, name: str, *, end: bool = False) -> str:

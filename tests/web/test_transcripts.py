@@ -47,6 +47,16 @@ def test_sessions_are_listed_as_the_command_lists_them(
     assert (wrong.status_code, wrong.json()["field"]) == (422, "since")
 
 
+def test_what_is_said_meanwhile_is_counted(
+    cortex: Cortex, talked: list[str], program: TestClient
+) -> None:
+    before = program.get(f"{LIST}/{talked[1]}").json()
+    assert cortex.episodes is not None
+    cortex.episodes.log(talked[1], "user", "And now?")
+    after = program.get(f"{LIST}/{talked[1]}").json()
+    assert (after["turns"], after["episodes"]) == (before["turns"] + 1, before["episodes"] + 1)
+
+
 def test_one_is_shown_as_the_command_shows_it(
     talked: list[str], program: TestClient, printed: Callable[..., Any]
 ) -> None:
