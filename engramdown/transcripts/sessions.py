@@ -27,6 +27,8 @@ from engramdown.transcripts.episode import NUMBERED, Episode, is_session_id, rea
 from engramdown.transcripts.session_log import ORPHAN_MINUTES, SessionLog
 
 _PIECE: Final = 1024 * 1024
+# What is read at once while a line is looked for.
+_NEAR: Final = 64 * 1024
 _END_PIECE: Final = 8 * 1024
 # So many bytes of the first line tell a file from another one: they hold its time and its id.
 _COMPARED: Final = 128
@@ -282,7 +284,7 @@ class Sessions:
             SessionNotFoundError: If there is no such session.
         """
         found: builtins.list[Episode] = []
-        for _, line in self._lines(session):
+        for _, line in self._lines(session, first):
             begins = NUMBERED.match(line)
             # To take a line apart takes much longer than to pass it over.
             is_before = begins is not None and int(begins[1]) < first
@@ -308,11 +310,29 @@ class Sessions:
                     return episode
         return None
 
-    def _lines(self, session: str) -> Iterator[tuple[int, bytes]]:
+    def _lines(self, session: str, first: int = 0) -> Iterator[tuple[int, bytes]]:
+        path = self.path(session)
         try:
-            yield from lines(self._disk, self.path(session))
+            yield from lines(self._disk, path, self._before(path, first) if first else 0)
         except FileNotFoundError:
             raise SessionNotFoundError(session, str(self.folder)) from None
+
+    def _before(self, path: Path, first: int) -> int:
+        """Return where a line begins that is not behind the one with a number; numbers grow."""
+        with self._disk.opened(path) as descriptor:
+            low, high = 0, self._disk.look(descriptor).st_size
+            while high - low > _NEAR:
+                middle = (low + high) // 2
+                piece = self._disk.read_at(descriptor, middle, min(middle + _NEAR, high))
+                begin = piece.find(b"\n") + 1
+                begins = NUMBERED.match(piece, begin) if begin else None
+                if begins is None:
+                    break  # It is longer than that, or somebody else's.
+                if int(begins[1]) < first:
+                    low = middle + begin
+                else:
+                    high = middle
+        return low
 
 
 def _from_the_end(read: Callable[[int, int], bytes], size: int) -> Iterator[Episode]:

@@ -100,6 +100,35 @@ class TestReading:
         (info,) = memory.sessions()
         assert info.lines == 3
 
+    @pytest.mark.parametrize("near", [100, 300, 2_000, 64 * 1024])
+    def test_a_part_is_what_a_whole_reading_has_of_it(
+        self, memory: EpisodicMemory, monkeypatch: pytest.MonkeyPatch, near: int
+    ) -> None:
+        monkeypatch.setattr(sessions_module, "_NEAR", near)
+        memory.start_session("s")
+        for length in (1, 900, 1, 1, 5_000, 1, 20, 1, 3_000, *[1] * 20):
+            memory.log("s", "user", "x" * length)
+        with (memory.folder / "s.jsonl").open("ab") as file:
+            file.write(b"broken\n" * 50)
+        memory.log("s", "user", "last")
+        whole, sessions = memory.session("s").episodes, Sessions(memory.folder, Disk())
+        for first, limit in itertools.product(range(len(whole) + 2), (1, 3, 100)):
+            wanted = [each for each in whole if each.seq >= first][:limit]
+            assert sessions.part("s", first, limit) == wanted
+        with pytest.raises(SessionNotFoundError):
+            sessions.part("none", 3, 1)
+
+    def test_a_part_at_the_end_reads_little(
+        self, memory: EpisodicMemory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sessions_module, "_NEAR", 500)
+        for _ in range(400):
+            memory.log("s", "user", "hello")
+        disk = CountingDisk()
+        (found,) = Sessions(memory.folder, disk).part("s", 400, 5)
+        assert found.text == "hello"
+        assert disk.count < (memory.folder / "s.jsonl").stat().st_size / 2
+
     def test_what_is_malformed_is_counted_and_skipped(self, memory: EpisodicMemory) -> None:
         memory.log("s", "user", "a")
         path = memory.folder / "s.jsonl"
