@@ -73,6 +73,7 @@ _SHUTDOWN: Final = 1
 _HEAD_SECONDS: Final = 10.0
 _MOST_REPEATS: Final = 1_000
 _NO_CONTENT: Final = 204
+_FAILED: Final = 500
 # The header that says which files could not be read, and are left out of an answer.
 _LEFT_OUT: Final = "X-Left-Out"
 _MOST_LEFT_OUT: Final = 8
@@ -304,9 +305,11 @@ class _Repeats:
             raise ProblemError("invalid", why, "Idempotency-Key")
         try:
             return await asyncio.shield(reply)
-        except (EngramdownError, OSError):
-            self._known.pop(key, None)  # It may be tried again.
-            raise
+        finally:
+            # What failed here, and not for what was sent, may be tried again.
+            error = reply.exception() if reply.done() and not reply.cancelled() else None
+            if error and (not isinstance(error, ProblemError) or error.status >= _FAILED):
+                self._known.pop(key, None)
 
 
 def _query(model: type[Form] | None, request: Request) -> Form | None:

@@ -6,7 +6,6 @@ transcripts if it is not there, and who searches meanwhile is asked to come agai
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
@@ -15,7 +14,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from engramdown.conversation import COLLECTIONS, CURSOR, TYPES, Chunk, Collection
-from engramdown.forks import in_thread
+from engramdown.forks import Lock, in_thread
 from engramdown.web.problems import ProblemError, problem_of
 from engramdown.web.routes import Call, Form, Reply, Route, next_page
 
@@ -37,7 +36,7 @@ class Beside:
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._tasks: dict[Hashable, Future[object]] = {}
 
     def begin(self, key: Hashable, work: Callable[[], object]) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
+import socket
 import stat
 import subprocess
 import time
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import Any, Final
 
@@ -164,6 +167,55 @@ def test_read_only_offers_nothing_that_changes_memory(start: Start, memory: Path
     assert page("GET", "/v1/memories").status_code == 200
     told = {"text": "We deploy on Mondays", "kind": "lesson"}
     assert page("POST", "/v1/memories", body=told).status_code == 405
+
+
+RAW: Final = {
+    "no HTTP": (400, b"\x16\x03\x01 hello \x1b[2J\r\n\r\n"),
+    "two hosts": (400, b"GET /v1/keys HTTP/1.1\r\n{host}Host: evil.example\r\n{key}\r\n"),
+    "no host": (400, b"GET /v1/keys HTTP/1.1\r\n{key}\r\n"),
+    "no host of an old client": (421, b"GET /v1/keys HTTP/1.0\r\n{key}\r\n"),
+    "another server": (404, b"GET http://evil.example/v1/keys HTTP/1.1\r\n{host}{key}\r\n"),
+    "a tunnel": (404, b"CONNECT evil.example:443 HTTP/1.1\r\n{host}{key}\r\n"),
+    "a way up": (404, b"GET /static/../../etc/passwd HTTP/1.1\r\n{host}{key}\r\n"),
+    "a hidden way up": (404, b"GET /static/%2e%2e%2fpage.css HTTP/1.1\r\n{host}{key}\r\n"),
+    "a question before": (405, b"OPTIONS /v1/memories HTTP/1.1\r\n{host}{key}\r\n"),
+    "two lengths": (
+        400,
+        b"POST /v1/keys HTTP/1.1\r\n{host}Content-Length: 2\r\nContent-Length: 9\r\n\r\n{{}}",
+    ),
+    "two ways to end": (
+        415,
+        b"POST /v1/keys HTTP/1.1\r\n{host}Content-Length: 99\r\n{chunks}",
+    ),
+    "a head without end": (400, b"GET / HTTP/1.1\r\n{host}X: " + b"x" * 200_000),
+}
+
+
+@pytest.mark.slow
+def test_what_no_good_client_sends_is_refused(start: Start, memory: Path) -> None:
+    assert memory.is_dir()
+    server = start("serve", "--port", "0", "--json")
+    page = Page(server)
+    port = int(page.url[:-1].rpartition(":")[2])
+    parts = {
+        b"{host}": f"Host: 127.0.0.1:{port}\r\n".encode(),
+        b"{key}": f"Authorization: Bearer {page.token}\r\n".encode(),
+        b"{{}}": b"{}",
+        b"{chunks}": b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    }
+    found = {}
+    for name, (_, sent) in RAW.items():
+        whole = reduce(lambda text, part: text.replace(*part), parts.items(), sent)
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as raw:
+            with contextlib.suppress(OSError):
+                raw.sendall(whole)
+            answer = raw.recv(100_000)
+        assert b"access-control" not in answer.lower()
+        assert page.token.encode() not in answer
+        found[name] = int(answer.split(b" ")[1])
+    assert found == {name: status for name, (status, _) in RAW.items()}
+    assert page("GET", "/v1/memories").status_code == 200
+    assert server.end(signal.SIGTERM) == (0, "")
 
 
 SECRET: Final = "AKIA" + "IOSFODNN7EXAMPL7"

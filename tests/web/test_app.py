@@ -8,7 +8,7 @@ import pytest
 from openapi_spec_validator import validate
 from starlette.testclient import TestClient
 
-from engramdown import __version__
+from engramdown import Cortex, __version__
 from engramdown.web import Keys
 from engramdown.web.app import ROUTES
 from engramdown.web.routes import Route
@@ -62,6 +62,14 @@ def test_a_route_wants_the_key_that_it_says(
         )
 
 
+def test_with_the_token_nothing_is_changed_but_by_proposing_and_asking_for_a_summary() -> None:
+    changing = {each.path for each in ROUTES if each.changes and each.need != "person"}
+    assert changing == {"/v1/memories", "/memory/summarize"}
+    assert {each.path for each in ROUTES if each.path.endswith("/export")} == {"/v1/export"}
+    (export,) = (each for each in ROUTES if each.path == "/v1/export")
+    assert export.need == "person"
+
+
 def test_what_changes_nothing_is_all_there_is_to_read_only(clients: Clients, keys: Keys) -> None:
     found = clients(keys.token, is_read_only=True).get("/openapi.json").json()["paths"]
     described = {(method.upper(), path) for path, ways in found.items() for method in ways}
@@ -89,3 +97,38 @@ def test_what_there_is_not_is_a_problem(
     assert problem["type"] == f"urn:engramdown:problem:{kind}"
     assert problem["title"]
     assert problem["detail"]
+
+
+def test_a_mistake_of_the_server_is_a_problem_that_tells_nothing(
+    clients: Clients, person_key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: Keys) -> None:
+        raise RuntimeError("what nobody should read")
+
+    monkeypatch.setattr(Keys, "listed", fails)
+    page = clients(person_key)
+    page._transport.raise_server_exceptions = False  # type: ignore[attr-defined]  # of the test
+    answer = page.get("/v1/keys")
+    assert (answer.status_code, answer.headers["content-type"]) == (500, PROBLEM)
+    assert "nobody should read" not in answer.text
+    assert "RuntimeError" in answer.json()["detail"]
+
+
+def test_what_failed_may_be_sent_again_under_the_same_key(
+    program: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"text": "We deploy on Mondays", "kind": "lesson"}
+    named = {"Idempotency-Key": "one"}
+
+    def fails(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Cortex, "propose", fails)
+        assert program.post("/v1/memories", json=told, headers=named).status_code == 503
+    first = program.post("/v1/memories", json=told, headers=named)
+    again = program.post("/v1/memories", json=told, headers=named)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.json() == again.json()
+    other = program.post("/v1/memories", json={**told, "text": "Other"}, headers=named)
+    assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
