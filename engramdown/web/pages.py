@@ -231,6 +231,21 @@ def _fragment(handler: Callable[[Call], Reply]) -> Callable[[Call], Reply]:
 # ---- the shell ----
 
 
+class Address(Form):
+    """What the address of a page may say; the page asks for its fragment with it."""
+
+    q: str = ""
+    scope: str = ""
+    kind: str = ""
+    topic: str = ""
+    state: str = ""
+    id: str = ""
+    since: str = ""
+    session: str = ""
+    at: str = ""
+    message: str = ""
+
+
 def shell(call: Call) -> Reply:
     """Show the page without data; a browser fetches the rest with its key."""
     return _draw("shell.j2", pages=PAGES, keys=_KEYS, read_only=call.service.is_read_only)
@@ -780,7 +795,7 @@ def _act(path: str, handler: Callable[[Call], Reply], body: type[Form] | None = 
 
 ROUTES: Final = (
     *(
-        Route("GET", path, shell, "nothing", media=_HTML, is_listed=False)
+        Route("GET", path, shell, "nothing", query=Address, media=_HTML, is_listed=False)
         for path in ("/", *(f"/{name}" for name in PAGES))
     ),
     *(_asset(name, media) for name, media in _STATIC.items()),

@@ -75,6 +75,7 @@ class TestShell:
         assert shell.status_code == 200
         assert "secret of the house" not in shell.text
         assert nobody.get("/nothing").status_code == 401
+        assert nobody.get("/transcripts?session=20260227-101500-4f2a&at=12").text[:9] == "<!doctype"
         assert nobody.get("/health").json() == {"version": __version__}
 
     def test_its_policy_lets_only_its_own_scripts_run(self, nobody: TestClient) -> None:

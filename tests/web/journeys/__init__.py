@@ -1,0 +1,1 @@
+"""What a person does in the page, in a real browser."""
