@@ -43,7 +43,7 @@ class _TakenError(RefusalError):
 
 @click.command()
 @click.option("--open", "opens", is_flag=True, help="Open the page in your browser, signed in.")
-@click.option("--read-only", is_flag=True, help="Only show memory; change nothing.")
+@click.option("--read-only", is_flag=True, help="Only show memory; offer nothing that changes it.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),

@@ -13,7 +13,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -93,11 +93,14 @@ class Events:
             self._loop.call_soon_threadsafe(self._is_watched.set)
             self._loop.call_soon_threadsafe(self._send, None)
 
-    async def stream(self, seen: str = "") -> AsyncIterator[bytes]:
+    async def stream(
+        self, seen: str = "", may_listen: Callable[[], bool] = lambda: True
+    ) -> AsyncIterator[bytes]:
         """Yield events for a client, until it leaves or the server ends.
 
         Args:
             seen: The id of the last event that the client saw.
+            may_listen: Whether its key counts still.
         """
         if self._pool is None:
             return
@@ -111,7 +114,7 @@ class Events:
             missed = await self._pool.run(lambda worker: _missed(worker.cortex, steps))
             if missed is None:
                 yield _reset(self._steps)
-            told = set()
+            told: set[tuple[str, str]] = set()
             for item in missed or ():
                 event = self._event(item, steps)
                 told.add(event.step)
@@ -123,9 +126,8 @@ class Events:
                     async with asyncio.timeout(_BEAT):
                         next_event = await queue.get()
                 except TimeoutError:
-                    yield b": still here\n\n"
-                    continue
-                if next_event is None:
+                    next_event = _Event(b": still here\n\n")
+                if next_event is None or not may_listen():
                     return
                 if next_event.step not in told:
                     yield next_event.data
@@ -169,10 +171,12 @@ class Events:
         def begin() -> Watching:
             return self._cortex.worker.watch(tell).start()
 
+        memory = self._cortex.episodes
+        known = _files(memory.folder) if memory else {}
         beginning = asyncio.ensure_future(asyncio.to_thread(begin))
         try:
             self._steps = await pool.run(lambda worker: _last_steps(worker.cortex))
-            await self._watch_transcripts(await asyncio.shield(beginning))
+            await self._watch_transcripts(await asyncio.shield(beginning), known)
         except (EngramdownError, OSError) as error:
             self._tell_trouble(str(error))
         finally:
@@ -187,10 +191,9 @@ class Events:
         data = {"what": "trouble", "text": why}
         self._send(_Event(_encoded("trouble", data, self._steps)))
 
-    async def _watch_transcripts(self, watching: Watching) -> None:
-        """Tell which transcripts are written, and if memory is no longer watched."""
+    async def _watch_transcripts(self, watching: Watching, known: _Files) -> None:
+        """Tell which transcripts are not as ``known``, and if memory is no longer watched."""
         memory, is_told = self._cortex.episodes, False
-        known = _files(memory.folder) if memory else {}
         while True:
             began = time.monotonic()
             now = await asyncio.to_thread(_files, memory.folder) if memory else {}

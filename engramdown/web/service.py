@@ -68,7 +68,11 @@ def events(call: Call) -> Reply:
     """
     if call.service.events.is_full:
         raise ProblemError("busy", "too many clients listen already; close another page")
-    stream = call.service.events.stream(call.headers.get("last-event-id", ""))
+    known = call.service.keys
+    key = call.headers["authorization"].partition(" ")[2].strip()
+    stream = call.service.events.stream(
+        call.headers.get("last-event-id", ""), lambda: known.kind_of(key) is not None
+    )
     return Reply(stream=stream, media=EVENT_STREAM)
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from engramdown import Cortex, Engram
+from engramdown.sleep import News
 from engramdown.web import WorkerPool
-from engramdown.web import events as module
 from engramdown.web.events import MOST_CLIENTS, Events
 from tests.cortex.person import Person
 
@@ -41,9 +41,9 @@ class Client:
         id: The last id that they heard.
     """
 
-    def __init__(self, events: Events, seen: str = "") -> None:
-        """Listen, after the event ``seen``."""
-        self._pieces = events.stream(seen)
+    def __init__(self, pieces: AsyncIterator[bytes], seen: str = "") -> None:
+        """Listen to a stream, after the event ``seen``."""
+        self._pieces = pieces
         self.id = seen
 
     async def hear(self) -> Event:
@@ -84,7 +84,7 @@ async def running(cortex: Cortex) -> AsyncIterator[Events]:
 async def test_a_change_and_a_hand_edit_are_told(cortex: Cortex, project: Path) -> None:
     cortex.propose(Engram("Deploy on Mondays", "lesson", "project", source="user"))
     async with running(cortex) as events:
-        client = Client(events)
+        client = Client(events.stream())
         await client.settle()
         await asyncio.to_thread(
             cortex.propose, Engram("Use uv, never pip", "lesson", "project", source="user")
@@ -102,18 +102,18 @@ async def test_a_change_and_a_hand_edit_are_told(cortex: Cortex, project: Path) 
 async def test_who_was_away_hears_what_was_missed_once(cortex: Cortex) -> None:
     cortex.propose(Engram("Deploy on Mondays", "lesson", "project", source="user"))
     async with running(cortex) as events:
-        before = Client(events)
+        before = Client(events.stream())
         await before.settle()
         await before.leave()
     cortex.propose(Engram("Use uv, never pip", "lesson", "project", source="user"))
     async with running(cortex) as events:
-        client = Client(events, before.id)
+        client = Client(events.stream(before.id), before.id)
         assert (await client.hear()).data["text"] == "Use uv, never pip"
         await asyncio.to_thread(
             cortex.propose, Engram("Lunch is at noon", "lesson", "project", source="user")
         )
         assert (await client.hear()).data["text"] == "Lunch is at noon"
-        again = Client(events, client.id)
+        again = Client(events.stream(client.id), client.id)
         await again.settle()
         assert again.id == client.id
         await again.leave()
@@ -125,42 +125,35 @@ async def test_a_place_that_is_not_known_is_a_reset(cortex: Cortex, seen: str) -
     for number in range(3):
         cortex.propose(Engram(f"Lesson number {number}", "lesson", "project", source="user"))
     async with running(cortex) as events:
-        client = Client(events, seen)
+        client = Client(events.stream(seen), seen)
         first = await client.hear()
         expected = "change" if seen == "project:" else "reset"
         assert first.name == expected
         await client.leave()
 
 
-async def test_who_reads_too_slowly_hears_a_reset_and_then_goes_on(
-    cortex: Cortex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_MOST_WAITING", 3)
+async def test_who_reads_too_slowly_hears_a_reset_and_then_goes_on(cortex: Cortex) -> None:
     async with running(cortex) as events:
-        slow = Client(events)
-        await slow.settle()
-        for number in range(12):
-            await asyncio.to_thread(
-                cortex.propose,
-                Engram(f"Lesson number {number}", "lesson", "project", source="user"),
-            )
-            await asyncio.sleep(0.05)
-        last = Client(events)
-        await last.settle()
-        while (await slow.hear()).name != "reset":
-            pass
-        await asyncio.to_thread(
-            cortex.propose, Engram("Read at last", "lesson", "project", source="user")
-        )
-        while (heard := await slow.hear()).data.get("text") != "Read at last":
-            assert heard.name in ("reset", "change")
-        await slow.leave()
-        await last.leave()
+        slow, fast = Client(events.stream()), Client(events.stream())
+        for client in (slow, fast):
+            await client.settle()
+        for number in range(600):
+            item = News("learned", str(number), scope="project", step=f"{number:08}")
+            events._publish([item])
+            assert (await fast.hear()).data["text"] == str(number)
+        heard = [await slow.hear() for _ in range(600 % 256)]
+        assert [each.name for each in heard[:2]] == ["reset", "change"]
+        assert heard[0].id <= heard[1].id
+        # What it was not told lies before the reset, and nothing after.
+        texts = [each.data["text"] for each in heard[1:]]
+        assert texts == [str(number) for number in range(600 - len(texts), 600)]
+        for client in (slow, fast):
+            await client.leave()
 
 
 async def test_a_transcript_that_is_written_is_told(cortex: Cortex) -> None:
     async with running(cortex) as events:
-        client = Client(events)
+        client = Client(events.stream())
         await client.settle()
         session = await asyncio.to_thread(cortex.session, "s1")
         await asyncio.to_thread(session.begin_turn, "hello")
@@ -171,7 +164,7 @@ async def test_a_transcript_that_is_written_is_told(cortex: Cortex) -> None:
 
 async def test_streams_end_with_the_server_and_leave_nothing(cortex: Cortex) -> None:
     async with running(cortex) as events:
-        clients = [Client(events) for _ in range(MOST_CLIENTS)]
+        clients = [Client(events.stream()) for _ in range(MOST_CLIENTS)]
         for client in clients:
             await client.settle()
         before = events.is_full
@@ -181,3 +174,16 @@ async def test_streams_end_with_the_server_and_leave_nothing(cortex: Cortex) -> 
         for client in clients[1:]:
             with pytest.raises(StopAsyncIteration):
                 await client.hear()
+
+
+async def test_who_has_no_key_any_more_hears_nothing_more(cortex: Cortex) -> None:
+    counts = True
+    async with running(cortex) as events:
+        client = Client(events.stream("", lambda: counts))
+        await client.settle()
+        counts = False
+        await asyncio.to_thread(
+            cortex.propose, Engram("Use uv, never pip", "lesson", "project", source="user")
+        )
+        with pytest.raises(StopAsyncIteration):
+            await client.hear()
