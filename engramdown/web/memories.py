@@ -18,7 +18,7 @@ from engramdown import Entry
 from engramdown.engram import Basis, Confidence, Engram, Kind, Scope, Source
 from engramdown.errors import ChangedError, EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.gate import find_known, kind_of, reworded
-from engramdown.hippocampus import passes, version
+from engramdown.hippocampus import Archived, passes, version
 from engramdown.kinds import KIND_TABLE, scope_for
 from engramdown.serializers import (
     archived_data,
@@ -282,17 +282,23 @@ def _kept(call: Call, yours: str | None = None) -> Entry:
 
     Raises:
         EntryNotFoundError: If there was never one.
-        ProblemError: If it is gone, or has another address by now.
+        ProblemError: If it is gone, or has another address by now, or is none yet.
     """
     try:
         return call.cortex.find(call.path["id"])
     except EntryNotFoundError:
-        _refuse_unreadable(call.cortex)
-        if call.headers.get("if-match"):
+        if call.headers.get("if-match", "*").strip() != "*":
             conflict = _conflict(call, None, yours)
             if conflict.data["base"] is not None:
                 raise conflict from None
-        raise
+        found = _found(call)
+        if isinstance(found, Entry):
+            return found  # Somebody has just brought it back.
+        if isinstance(found, Archived):
+            gone = f"{found.entry.id} is retired; POST {_ONE}/restore brings it back"
+        else:
+            gone = f"{found.id} is a proposal; POST /v1/proposals/{{id}}/accept takes other words"
+        raise ProblemError("refused", gone) from None
 
 
 def _seen(call: Call, entry: Entry) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import pytest
+from httpx2 import Response
 from starlette.testclient import TestClient
 
 from engramdown import Cortex, Engram
@@ -212,6 +214,16 @@ class TestAdding:
         assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
         assert [entry.text for entry in cortex.entries()] == ["CI is slow"]
 
+    def test_the_same_key_adds_once_also_at_once(self, cortex: Cortex, person: TestClient) -> None:
+        def add(_: int) -> Response:
+            return person.post(LIST, json={"text": "CI is slow"}, headers={"Idempotency-Key": "a1"})
+
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(add, range(4)))
+        assert {answer.status_code for answer in answers} == {201}
+        assert len({answer.text for answer in answers}) == 1
+        assert len(cortex.entries()) == 1
+
     @pytest.mark.parametrize(
         "body, field",
         [
@@ -289,6 +301,31 @@ class TestChanging:
         if method != "DELETE" and path != "/erase":
             assert seen(person, key) != before
 
+    def test_of_several_at_once_one_is_first_and_no_other_is_lost(
+        self, cortex: Cortex, person: TestClient
+    ) -> None:
+        key = remember(cortex, "CI is slow")
+        match = seen(person, key)
+
+        def change(number: int) -> Response:
+            body = {"text": f"CI is slow on day {number}"}
+            return person.patch(f"{LIST}/{key}", json=body, headers=match)
+
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(change, range(4)))
+        assert sorted(answer.status_code for answer in answers) == [200, 412, 412, 412]
+        text = cortex.find(key).text
+        for number, answer in enumerate(answers):
+            if answer.status_code == 200:
+                assert answer.json()["text"] == text
+            else:
+                problem = answer.json()
+                assert (problem["base"], problem["theirs"], problem["yours"]) == (
+                    "CI is slow",
+                    text,
+                    f"CI is slow on day {number}",
+                )
+
     def test_any_version_may_be_meant(self, cortex: Cortex, person: TestClient) -> None:
         key = remember(cortex, "CI is slow")
         answer = person.patch(f"{LIST}/{key}", json={"text": "Fast"}, headers={"If-Match": "*"})
@@ -321,6 +358,19 @@ class TestChanging:
         )
         other = person.patch(f"{LIST}/zzzz", json={"text": "x"}, headers={"If-Match": '"nothing"'})
         assert (other.status_code, kind_of(other)) == (404, "not-found")
+
+    @pytest.mark.parametrize("match", [{}, {"If-Match": "*"}, {"If-Match": '"other"'}])
+    def test_what_is_no_memory_now_says_what_it_is(
+        self, copilot: Cortex, person: TestClient, match: dict[str, str]
+    ) -> None:
+        waits = copilot.propose(Engram("Use uv", "always", "project"))[0].id
+        gone = copilot.forget(remember(copilot, "CI is slow")).id
+        for key, words in ((waits, "is a proposal"), (gone, "is retired")):
+            answer = person.patch(f"{LIST}/{key}", json={"text": "x"}, headers=match)
+            assert (answer.status_code, kind_of(answer)) == (409, "refused")
+            assert words in answer.json()["detail"]
+        missing = person.patch(f"{LIST}/zzzz", json={"text": "x"}, headers=match)
+        assert (missing.status_code, kind_of(missing)) == (404, "not-found")
 
     def test_a_line_of_a_person_is_followed_to_its_new_address(
         self, cortex: Cortex, person: TestClient, editor: Person
