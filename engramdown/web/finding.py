@@ -143,6 +143,13 @@ def _exact(text: str) -> bytes:
 
 
 ROUTES: Final = (
-    Route("GET", "/v1/recall", recall, query=RecallQuery, answers={200: "What was found."}),
+    Route(
+        "GET",
+        "/v1/recall",
+        recall,
+        shape="Recalled",
+        query=RecallQuery,
+        answers={200: "What was found."},
+    ),
     Route("GET", "/v1/context", context, query=ContextQuery, answers={200: "What a model sees."}),
 )

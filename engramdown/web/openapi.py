@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from engramdown import __version__
+from engramdown.lazy import entries
 from engramdown.web.problems import MEDIA_TYPE
 from engramdown.web.routes import Route
 
@@ -62,7 +65,7 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
         "info": {"title": "Engramdown", "version": __version__},
         "paths": paths,
         "components": {
-            "schemas": {**schemas, "Problem": _PROBLEM},
+            "schemas": {**schemas, **_shapes(), "Problem": _PROBLEM},
             "securitySchemes": {
                 name: {"type": "http", "scheme": "bearer", "description": about}
                 for name, about in _KEYS.items()
@@ -74,9 +77,8 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
 def _operation(route: Route) -> dict[str, Any]:
     summary, _, more = (inspect.getdoc(route.handler) or "").partition("\n\n")
     problem = {"schema": {"$ref": "#/components/schemas/Problem"}}
-    kind = "array" if route.is_list else "object"
-    shape = kind if route.media == "application/json" else "string"
-    answer = {"schema": {"type": shape, **({"items": {"type": "object"}} if route.is_list else {})}}
+    is_json = route.media == "application/json"
+    answer = {"schema": _schema(route.shape if is_json else "string")}
     parameters: list[dict[str, Any]] = [
         {"name": part, "in": "path", "required": True, "schema": {"type": "string"}}
         for part in _PART.findall(route.path)
@@ -102,6 +104,30 @@ def _operation(route: Route) -> dict[str, Any]:
             "default": {"description": "A problem.", "content": {MEDIA_TYPE: problem}},
         },
     }
+
+
+@cache
+def _shapes() -> dict[str, Any]:
+    """Return the schemas of what routes answer, from the table beside this module."""
+    shapes: dict[str, Any] = {}
+    for name, lines in entries(Path(__file__).with_name("shapes.txt")):
+        properties: dict[str, Any] = {}
+        required: list[str] = []
+        for line in lines:
+            kind, _, fields = line.partition(":")
+            properties |= {field: _schema(kind.removeprefix("-")) for field in fields.split()}
+            required += fields.split() if not kind.startswith("-") else []
+        shapes[name] = {"type": "object", "properties": properties, "required": required}
+    return shapes
+
+
+def _schema(kind: str) -> dict[str, Any]:
+    """Return the schema of a type as the table names it."""
+    if kind.startswith("["):
+        return {"type": "array", "items": _schema(kind[1:-1])}
+    if kind[:1].isupper():
+        return {"$ref": _SCHEMAS.format(model=kind)}
+    return {"type": [kind[:-1], "null"] if kind.endswith("?") else kind}
 
 
 def _query(model: type[BaseModel], schemas: dict[str, Any]) -> list[dict[str, Any]]:

@@ -92,11 +92,14 @@ def show_skill(call: Call) -> Reply:
 
 ROUTES: Final = (
     Route("GET", "/v1/stats", stats, answers={200: "The counts."}),
-    Route("GET", "/v1/doctor", doctor, answers={200: "What was found in each scope."}),
+    Route(
+        "GET", "/v1/doctor", doctor, shape="Doctor", answers={200: "What was found in each scope."}
+    ),
     Route(
         "POST",
         "/v1/doctor/mend",
         mend,
+        shape="Doctor",
         need="person",
         changes=True,
         body=Mend,
@@ -106,9 +109,16 @@ ROUTES: Final = (
         "GET",
         "/v1/skills",
         list_skills,
-        is_list=True,
+        shape="[Skill]",
         query=SkillsQuery,
         answers={200: "A page of them; `Link` leads to the next one."},
     ),
-    Route("GET", "/v1/skills/{label}", show_skill, query=InScope, answers={200: "The skill."}),
+    Route(
+        "GET",
+        "/v1/skills/{label}",
+        show_skill,
+        shape="Skill",
+        query=InScope,
+        answers={200: "The skill."},
+    ),
 )

@@ -127,7 +127,7 @@ class Route:
         takes: The headers that it reads, for the description.
         answers: What it answers on success, by status, for the description.
         media: The type of what it answers.
-        is_list: Whether what it answers is a list.
+        shape: What it answers, as ``shapes.txt`` calls it: ``Memory``, or ``[Memory]`` for a list.
         is_repeatable: Whether a repeated ``Idempotency-Key`` gets the first answer again.
         is_listed: Whether it stands in ``/openapi.json``.
     """
@@ -142,7 +142,7 @@ class Route:
     takes: Sequence[str] = ()
     answers: Mapping[int, str] = field(default_factory=lambda: {200: "As asked."})
     media: str = JSON
-    is_list: bool = False
+    shape: str = "object"
     is_repeatable: bool = False
     is_listed: bool = True
 

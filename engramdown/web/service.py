@@ -86,7 +86,7 @@ ROUTES: Final = (
         "GET",
         "/v1/keys",
         keys,
-        is_list=True,
+        shape="[object]",
         need="person",
         answers={200: "Each id, and since when."},
     ),

@@ -319,29 +319,44 @@ ROUTES: Final = (
         "GET",
         "/v1/sessions",
         list_sessions,
-        is_list=True,
+        shape="[Session]",
         query=SessionsQuery,
         answers={200: "A page of them; `Link` leads to the next one."},
     ),
-    Route("GET", _ONE, show_session, query=InScope, answers={200: "The facts."}),
+    Route("GET", _ONE, show_session, shape="Session", query=InScope, answers={200: "The facts."}),
     Route(
         "GET",
         f"{_ONE}/episodes",
         list_lines,
-        is_list=True,
+        shape="[Line]",
         query=LinesQuery,
         answers={200: "Some of the lines."},
     ),
     Route(
-        "GET", f"{_ONE}/episodes/{{seq}}", show_line, query=LineQuery, answers={200: "The line."}
+        "GET",
+        f"{_ONE}/episodes/{{seq}}",
+        show_line,
+        shape="Line",
+        query=LineQuery,
+        answers={200: "The line."},
     ),
-    Route("GET", f"{_ONE}/card", show_card, query=InScope, answers={200: "The card."}),
-    Route("GET", f"{_ONE}/notes", show_notes, query=InScope, answers={200: "The notes."}),
+    Route(
+        "GET", f"{_ONE}/card", show_card, shape="Card", query=InScope, answers={200: "The card."}
+    ),
+    Route(
+        "GET",
+        f"{_ONE}/notes",
+        show_notes,
+        shape="Notes",
+        query=InScope,
+        answers={200: "The notes."},
+    ),
     *(
         Route(
             "POST",
             f"{_ONE}/{action}",
             handler,
+            shape="Withdrawn",
             need="person",
             changes=True,
             query=InScope,
@@ -362,9 +377,11 @@ ROUTES: Final = (
         "GET",
         "/v1/journal",
         list_days,
-        is_list=True,
+        shape="[Day]",
         query=DaysQuery,
         answers={200: "A page of them; `Link` leads to the next one."},
     ),
-    Route("GET", "/v1/journal/{day}", show_day, query=InScope, answers={200: "The page."}),
+    Route(
+        "GET", "/v1/journal/{day}", show_day, shape="Day", query=InScope, answers={200: "The page."}
+    ),
 )

@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
+from httpx2 import Response
+from openapi_schema_validator import OAS31Validator
 from starlette.testclient import TestClient
 
 from engramdown import Cortex, Engram
 from engramdown.web.app import ROUTES
+from engramdown.web.openapi import document
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person
 
@@ -233,9 +236,10 @@ def test_what_is_shown_is_what_the_command_prints(
     names: dict[str, str], person: TestClient, printed: Callable[..., Any]
 ) -> None:
     unlike = []
-    for pair in (pair for pairs in SHOWN.values() for pair in pairs):
+    for name, pair in ((name, pair) for name, pairs in SHOWN.items() for pair in pairs):
         answer = person.get(pair.url(names))
         assert answer.status_code == 200, (pair.path, answer.text)
+        described(name, answer)
         if answer.json() != pair.part(printed(*pair.words.format_map(names).split())):
             unlike.append(pair.path)
     assert unlike == []
@@ -253,6 +257,7 @@ def test_what_is_changed_is_what_the_command_prints(
         headers = {"If-Match": "*"} if "/memories/" in pair.path else {}
         answer = person.request(pair.method, pair.url(names), json=body, headers=headers)
         assert answer.is_success, (name, answer.text)
+        described(name, answer)
         words = pair.words.format_map(names).split()
         where = ("-C", str(twin / "project"), "--home", str(twin / "home"))
         done = run.ok(*where, *words, "--json")
@@ -261,6 +266,17 @@ def test_what_is_changed_is_what_the_command_prints(
         if one != _without_chance(pair.part(done.json), other, names):
             unlike.append(name)
     assert unlike == []
+
+
+def described(name: str, answer: Response) -> None:
+    """Check that an answer is as the description of the API says."""
+    found = document(ROUTES)
+    operations = (each for ways in found["paths"].values() for each in ways.values())
+    operation = next(each for each in operations if each["operationId"] == name)
+    content = operation["responses"][str(answer.status_code)]["content"]["application/json"]
+    schema = {**content["schema"], "components": found["components"]}
+    wrong = [error.message for error in OAS31Validator(schema).iter_errors(answer.json())]
+    assert not wrong, (name, wrong)
 
 
 def _without_chance(data: object, folders: Mapping[Path, str], names: Names) -> object:
