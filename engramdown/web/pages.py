@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_origin
 from urllib.parse import parse_qs, urlencode
 
 from pydantic import ValidationError
@@ -688,6 +688,24 @@ def whole_line(call: Call) -> Reply:
     return _draw("parts.j2", macro="whole", args=(_data(call, path, whole=True)["text"],))
 
 
+class Withdrawal(Form):
+    """What is done with a line."""
+
+    action: Literal["exclude", "include", "redact"]
+    line: int
+    sure: str = ""
+
+
+def withdraw(call: Call) -> Reply:
+    """Keep a line out of recall, or empty it for ever once that is confirmed."""
+    session, body = call.path["id"], call.body
+    asks = body.action == "redact" and not body.sure
+    order = {"lines": [body.line], "dry_run": asks}
+    (done,) = _ask(call, "POST", f"/v1/sessions/{session}/{body.action}", order).data["sessions"]
+    macro = "sure" if asks else "withdrawn"
+    return _draw("parts.j2", macro=macro, args=(session, body.line, done))
+
+
 # ---- the rest ----
 
 
@@ -762,9 +780,27 @@ def health(call: Call) -> Reply:
     return _draw("health.j2", data=_data(call, "/v1/doctor"))
 
 
+class Mending(Form):
+    """Whether to mend, or to show what would be."""
+
+    sure: str = ""
+
+
+def mend(call: Call) -> Reply:
+    """Show what can be mended, and mend it once that is confirmed."""
+    data = _ask(call, "POST", "/v1/doctor/mend", {"dry_run": not call.body.sure}).data
+    return _draw("parts.j2", macro="mending", args=(data,))
+
+
 def skills(call: Call) -> Reply:
     """Show the skills and how often each was used."""
     return _draw("skills.j2", skills=_data(call, "/v1/skills"))
+
+
+def skill(call: Call) -> Reply:
+    """Show the text of a skill."""
+    data = _data(call, f"/v1/skills/{call.path['label']}", scope=call.query.scope)
+    return _draw("parts.j2", macro="whole", args=(data["text"],))
 
 
 def journal(call: Call) -> Reply:
@@ -821,9 +857,12 @@ ROUTES: Final = (
     _act("timeline/{id}/undo", undo, Form),
     _page("transcripts", transcripts, Place),
     _page("transcripts/{id}/whole/{seq}", whole_line),
+    _act("transcripts/{id}/withdraw", withdraw, Withdrawal),
     _page("context", context, Message),
     _page("insights", insights),
     _page("doctor", health),
+    _act("doctor/mend", mend, Mending),
     _page("skills", skills),
+    _page("skills/{label}", skill, Filters),
     _page("journal", journal, Since),
 )

@@ -335,3 +335,56 @@ class TestTimeline:
 
     def test_what_is_no_commit_is_said(self, ask: Ask) -> None:
         assert "toast bad" in ask("timeline?since=HEAD~3", status=404).text
+
+
+class TestTranscripts:
+    """Reading what was said, and taking it back."""
+
+    @pytest.fixture
+    def session(self, cortex: Cortex) -> str:
+        """Record a session, and return its id."""
+        with cortex.session() as session:
+            session.begin_turn("I lived in Marzipan Street")
+            session.end_turn("Noted.")
+        return session.id
+
+    def test_a_line_is_excluded_and_included(self, cortex: Cortex, ask: Ask, session: str) -> None:
+        assert cortex.episodes
+        path = f"transcripts/{session}/withdraw"
+        assert "Excluded" in ask(path, {"action": "exclude", "line": "1"}).text
+        assert cortex.episodes.recall("Marzipan") == []
+        assert "Included" in ask(path, {"action": "include", "line": "1"}).text
+        assert cortex.episodes.recall("Marzipan")
+
+    def test_a_line_is_redacted_only_when_somebody_is_sure(self, ask: Ask, session: str) -> None:
+        order = {"action": "redact", "line": "1"}
+        assert "Redact for ever" in ask(f"transcripts/{session}/withdraw", order).text
+        assert "Marzipan" in ask(f"transcripts?session={session}").text
+        assert "Redacted" in ask(f"transcripts/{session}/withdraw", {**order, "sure": "1"}).text
+        assert "Marzipan" not in ask(f"transcripts?session={session}").text
+
+
+class TestSkills:
+    """Skills, and their texts."""
+
+    def test_a_skill_is_opened(self, ask: Ask) -> None:
+        path = re.search(r'hx-get="/page/(skills/[^"]+)"', ask("skills").text)
+        assert path
+        assert "description:" in ask(path[1].replace("&amp;", "&")).text
+
+
+class TestHealth:
+    """Faults, and mending them."""
+
+    def test_what_is_safe_is_shown_and_mended(
+        self, cortex: Cortex, ask: Ask, editor: Person
+    ) -> None:
+        key = remember(cortex, "CI is slow")
+        editor.changes("lessons.md", f"id:{key}", f"id:{key} confidence:utter")
+        shown = ask("doctor/mend", {}).text
+        assert "-- CI is slow" in shown
+        assert "Mend this" in shown
+        assert "confidence:utter" in editor.reads("lessons.md")
+        assert "Mended" in ask("doctor/mend", {"sure": "1"}).text
+        assert "confidence:utter" not in editor.reads("lessons.md")
+        assert "Nothing can be mended" in ask("doctor/mend", {}).text
