@@ -173,9 +173,11 @@ class Events:
 
         memory = self._cortex.episodes
         known = _files(memory.folder) if memory else {}
+        # First, as who listens is told where it is.
+        with contextlib.suppress(EngramdownError, OSError):  # The watching says why.
+            self._steps = await pool.run(lambda worker: _last_steps(worker.cortex))
         beginning = asyncio.ensure_future(asyncio.to_thread(begin))
         try:
-            self._steps = await pool.run(lambda worker: _last_steps(worker.cortex))
             await self._watch_transcripts(await asyncio.shield(beginning), known)
         except (EngramdownError, OSError) as error:
             self._tell_trouble(str(error))
