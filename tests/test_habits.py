@@ -76,7 +76,7 @@ OPTIONAL_DEPENDENCIES: Final = {
 ADAPTED: Final = {
     "engramdown/mcp/": {"anyio", "mcp", "mcp_types", "starlette", "uvicorn"},
     "engramdown/models/": {"instructor"},
-    "engramdown/web/": {"starlette", "uvicorn"},
+    "engramdown/web/": {"markupsafe", "starlette", "uvicorn"},
     "engramdown/integrations/": {"agents", "anthropic", "langgraph", "openai", "pydantic_ai"},
 }
 

@@ -121,7 +121,7 @@ def _draw(template: str, status: int = 200, *, macro: str = "", **values: object
     if macro:
         # A macro sees what its module was made with.
         module = _templates().get_template(template).make_module(known)
-        html = str(getattr(module, macro)(*values["args"]))  # type: ignore[misc]
+        html = str(getattr(module, macro)(*values["args"]))  # type: ignore[misc]  # of any macro
     else:
         html = _templates().get_template(template).render(known)
     return _html(html, nonce, status)
