@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlencode
 
 from pydantic import ValidationError
 
-from engramdown.clock import today
+from engramdown.clock import moment, today
 from engramdown.engram import KINDS, Kind, Scope
 from engramdown.errors import EngramdownError
 from engramdown.web import views
@@ -72,6 +72,7 @@ _POLICY: Final = (
 _HTML: Final = "text/html; charset=utf-8"
 # How many rows come at once.
 _ROWS: Final = 100
+_MEMORIES: Final = 50
 _LINES: Final = 100
 _STEPS: Final = 40
 _DAYS: Final = 10
@@ -314,7 +315,20 @@ def inbox(call: Call) -> Reply:
         if waits.items
         else views.learned(_list(call, "/v1/steps", limit=_ROWS, since=since).items)
     )
-    return _draw("inbox.j2", proposals=waits.items, total=waits.total, steps=steps, since=since)
+    turn = _turn(call) if waits.items else ""
+    values: dict[str, Any] = {"proposals": waits.items, "total": waits.total, "turn": turn}
+    return _draw("inbox.j2", steps=steps, since=since, **values)
+
+
+def _turn(call: Call) -> str:
+    """Return the session in which a turn seems to run, in whichever process, or ``""``."""
+    # Without transcripts nobody can tell.
+    with contextlib.suppress(ProblemError, EngramdownError):
+        for info in _list(call, "/v1/sessions", open=True, limit=1).items:
+            path, first = f"/v1/sessions/{info['id']}/episodes", max(0, info["episodes"] - 1)
+            lines = _list(call, path, **{"from": first}).items
+            return info["id"] if views.is_in_turn(lines, moment()) else ""
+    return ""
 
 
 def proposal(call: Call) -> Reply:
@@ -459,7 +473,7 @@ def memories(call: Call) -> Reply:
     if query.id:
         found = _List([_data(call, f"/v1/memories/{query.id}")], "", 1)
     else:
-        found = _list(call, "/v1/memories", **wanted, after=query.after, limit=_ROWS)
+        found = _list(call, "/v1/memories", **wanted, after=query.after, limit=_MEMORIES)
     values = {
         "entries": found.items,
         "archived": query.state == "archived",
@@ -467,7 +481,7 @@ def memories(call: Call) -> Reply:
     }
     if query.after:
         return _draw("memories_rows.j2", **values)
-    topics = sorted({each["topic"] for each in _all(call, "/v1/memories", kind="lesson")} - {""})
+    topics = sorted(call.cortex.scopes.topics())
     return _draw(
         "memories.j2",
         query=wanted,

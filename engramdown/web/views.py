@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from engramdown.git import Word, words
@@ -62,6 +62,8 @@ _ASKS: Final = {
 }
 _ARCHIVE: Final = "archive.md"
 _PENDING: Final = "pending.md"
+# In minutes.
+_LONGEST_TURN: Final = 10
 # Nothing that these sources write was typed by a person.
 _LEARNERS: Final = frozenset({"llm", "consolidation", "git", "engramdown", ""})
 _LEARNING: Final = frozenset({"encode", "sleep", "migrate", "checkout", "found", "compact"})
@@ -254,6 +256,21 @@ def paired(episodes: Sequence[Data]) -> list[Turn]:
         if not (each["role"] == "tool_result" and each.get("call") in calls)
         and not (each["role"] == "event" and each.get("event") in ("start", "end"))
     ]
+
+
+def is_in_turn(lines: Sequence[Data], now: str) -> bool:
+    """Whether a session whose last lines these are waits for its assistant.
+
+    A turn that said nothing for some minutes was broken off.
+
+    >>> is_in_turn([{"role": "user", "ts": "2026-02-27T10:15:00Z"}], "2026-02-27T10:16:00Z")
+    True
+    """
+    last = lines[-1] if lines else {"role": "event", "ts": ""}
+    if last["role"] in ("assistant", "event"):
+        return False
+    passed = datetime.fromisoformat(now) - datetime.fromisoformat(last["ts"])
+    return passed < timedelta(minutes=_LONGEST_TURN)
 
 
 # ---- charts ----

@@ -118,6 +118,20 @@ class TestTranscripts:
         begin = {"role": "event", "event": "start", "seq": 0}
         assert views.paired([begin, lone, call, result]) == [(lone, None), (call, result)]
 
+    @pytest.mark.parametrize(
+        "role, ts, runs",
+        [
+            ("user", "2026-11-26T10:09:00Z", True),
+            ("tool_result", "2026-11-26T10:09:00Z", True),
+            ("assistant", "2026-11-26T10:09:00Z", False),
+            ("user", "2026-11-26T09:00:00Z", False),
+        ],
+    )
+    def test_a_turn_ends_with_an_answer(self, role: str, ts: str, *, runs: bool) -> None:
+        now = "2026-11-26T10:10:00Z"
+        assert views.is_in_turn([{"role": role, "ts": ts}], now) is runs
+        assert not views.is_in_turn([], now)
+
 
 class TestCharts:
     """Numbers as pictures."""

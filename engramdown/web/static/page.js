@@ -7,9 +7,7 @@ const on = (name, listen) => document.addEventListener(name, listen);
 const store = sessionStorage;
 const KEY = "engramdown-key", SEEN = "engramdown-seen", DRAFT = "draft:";
 const main = $("#main"), body = document.body, decided = [];
-let went = 0, wait = 0, current = "";
-
-// ---- signing in: a code is traded for a key ----
+let went = 0, wait = 0, own = 0, current = "";
 
 const key = () => store[KEY] || "";
 function door(open, said = "") {
@@ -33,8 +31,7 @@ function leave(said) {
   door(true, said);
 }
 async function signOut() {
-  const headers = { Authorization: "Bearer " + key() };
-  await fetch("/v1/keys/" + store.id, { method: "DELETE", headers });
+  await fetch("/v1/keys/" + store.id, { method: "DELETE", headers: { Authorization: "Bearer " + key() } });
   leave("You are signed out.");
 }
 function begin() {
@@ -49,12 +46,10 @@ byId("door").addEventListener("submit", (event) => {
   byId("code").value = "";
 });
 
-// ---- from page to page ----
-
 const path = () => "/page" + (location.pathname === "/" ? "/inbox" : location.pathname);
-const fetchInto = (at, address, swap, values) => htmx.ajax("GET", address, { source: at, target: at, swap, values });
-const load = (swap) => fetchInto(main, path() + location.search, swap);
-const count = () => fetchInto(byId("waiting"), "/page/waiting", "innerHTML");
+const pull = (at, address, swap, values) => htmx.ajax("GET", address, { source: at, target: at, swap, values });
+const load = (swap) => pull(main, path() + location.search, swap);
+const count = () => pull(byId("waiting"), "/page/waiting", "innerHTML");
 async function go(address, push = true) {
   const turn = ++went;
   if (push) history.pushState(null, "", address);
@@ -67,11 +62,10 @@ async function go(address, push = true) {
     wanted.classList.add("found");
     choose(wanted.closest(".row"));
   } else if (!main.contains(document.activeElement)) main.focus({ preventScroll: true });
-  // What was typed before comes back.
   all(".row", main).forEach((row) => store[DRAFT + row.id] && $("[data-key=e]", row)?.click());
 }
 addEventListener("popstate", () => go(location.href, false));
-function searched({ target: { form } }) {  // Filters stand in the address.
+function searched({ target: { form } }) {  // Filters
   if (!form?.matches("[data-address]")) return;
   const query = new URLSearchParams(new FormData(form));
   [...query].forEach(([name, value]) => value || query.delete(name));
@@ -79,8 +73,6 @@ function searched({ target: { form } }) {  // Filters stand in the address.
 }
 on("input", searched);
 on("change", searched);
-
-// ---- requests ----
 
 on("htmx:config:request", ({ detail: { ctx } }) => {
   ctx.request.headers.Authorization = "Bearer " + key();
@@ -95,7 +87,13 @@ on("htmx:before:request", (event) => {
   request.body = JSON.stringify(fields);
   request.headers["Content-Type"] = "application/json";
 });
+// A row that somebody acts on is not replaced by what was fetched before.
+on("htmx:before:swap", (event) => {
+  const { sourceElement, request } = event.detail.ctx;
+  if (request.method === "GET" && sourceElement.matches(".row") && $(".htmx-request", sourceElement)) event.preventDefault();
+});
 on("htmx:after:request", ({ detail: { ctx } }) => {
+  if (ctx.request.method !== "GET") own = Date.now();
   gone(false);
   if (ctx.response.status === 401) leave("The key is not valid any more.");
   if (!(ctx.response.headers.get("Content-Type") || "").startsWith("text/html")) {
@@ -128,7 +126,7 @@ on("htmx:after:swap", () => {
   all(".toast").forEach((toast) => setTimeout(() => toast.remove(), 6000));
   all("form[data-draft]:not([data-kept], .conflict *)").forEach((form) => {
     form.dataset.kept = "";
-    const kept = JSON.parse(store[DRAFT + form.dataset.draft] || "{}");
+    const kept = JSON.parse(store[draft(form)] || "{}");
     for (const name in kept) form.elements[name].value = kept[name];
   });
   all(".row.done:not([data-told])").forEach((row) => {
@@ -145,17 +143,16 @@ on("htmx:after:swap", () => {
   chosen();
 });
 
-// ---- drafts: what was typed is kept until it is acknowledged ----
-
-// With it is kept what it was made from, so that a change meanwhile is still seen.
-const forget = (form) => store.removeItem(DRAFT + form.dataset.draft);
+// Drafts are kept until they are acknowledged,
+// with what they were made from, so that a change meanwhile is still seen.
+const draft = (form) => DRAFT + form.dataset.draft;
+const forget = (form) => store.removeItem(draft(form));
 on("input", ({ target: { form } }) => {
   const fields = form?.matches("[data-draft]") && Object.fromEntries(new FormData(form));
-  if (fields) store[DRAFT + form.dataset.draft] = JSON.stringify(fields);
+  if (fields) store[draft(form)] = JSON.stringify(fields);
 });
 
-// ---- rows: letters press the buttons of the current one ----
-
+// Letters press the buttons of the current row.
 function choose(row, focus = true) {
   if (!row) return;
   all(".row.current", main).forEach((each) => each.classList.remove("current"));
@@ -218,8 +215,7 @@ addEventListener("keydown", (event) => {
   if (queue && "ad".includes(letter) && !batch) move(1);
 });
 
-// ---- keeping up, but not under somebody's hands ----
-
+// Keeping up, but not under somebody's hands.
 function refresh() {
   clearTimeout(wait);
   wait = setTimeout(() => {
@@ -232,14 +228,14 @@ function update(prefix, id) {
   if (row?.matches(".done") || (row && $(".htmx-request", row))) return;
   if (row && $("textarea", row)) return row.classList.add("stale");
   if (row?.matches(".open")) query.set("open", "1");
-  fetchInto(row || list, `${path()}/row/${encodeURIComponent(id)}?${query}`, row ? "outerHTML" : "afterbegin");
+  pull(row || list, `${path()}/row/${encodeURIComponent(id)}?${query}`, row ? "outerHTML" : "afterbegin");
 }
 function elsewhere() {
   clearTimeout(wait);
   wait = setTimeout(() => {
     const left = all("#queue > .row:not(.done)").filter((row) => !$(".htmx-request", row));
     const ids = left.map((row) => row.id.slice(2)).join(" ");
-    if (ids) fetchInto(byId("queue"), "/page/inbox/gone", "none", { ids });
+    if (ids) pull(byId("queue"), "/page/inbox/gone", "none", { ids });
   }, 300);
 }
 for (const name of ["change", "proposal", "session", "trouble", "reset"]) {
@@ -250,7 +246,7 @@ for (const name of ["change", "proposal", "session", "trouble", "reset"]) {
     if (!page || (name !== "reset" && !page.dataset.live.split(" ").includes(name))) return;
     if (byId("queue") && /approved|declined/.test(what)) elsewhere();
     else if (page.dataset.row && id) setTimeout(update, 100, page.dataset.row, id);
-    else refresh();
+    else if (what !== "edited" || Date.now() - own > 1500) refresh();
   });
 }
 
