@@ -55,7 +55,7 @@ _CHANGING: Final = {
     "review": frozenset({"accept", "decline", "edit", "everything"}),
     "doctor": frozenset({"mend", "dry_run"}),
     "log card": frozenset({"edit", "fill"}),
-    "log notes": frozenset({"write", "append", "edit", "restore", "delete"}),
+    "log notes": frozenset({"restore"}),
 }
 
 

@@ -229,7 +229,7 @@ def _warnings(done: Forgotten, traces: _Traces) -> Iterator[str]:
     if done.notes is not None:
         yield (
             f"{done.notes}: the notes on the session stay; see whether they quote what is gone, "
-            f"and save them or remove them with `engramdown log notes {done.session} --delete`"
+            "and save the file or remove it"
         )
     if done.quoted:
         names = " ".join(map(str, done.quoted))
