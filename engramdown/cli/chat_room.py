@@ -11,10 +11,12 @@ import os
 import re
 import select
 import shlex
+import signal
 import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -24,7 +26,7 @@ from engramdown.cli import output
 from engramdown.cli.chat_screen import TurnScreen
 from engramdown.cli.layout import Line, line, table, whole
 from engramdown.cli.output import RefusalError, note
-from engramdown.cli.process import complain
+from engramdown.cli.process import complain, handling
 from engramdown.cli.review import Walk
 from engramdown.cli.views import counted, hit_lines
 from engramdown.errors import EngramdownError
@@ -173,7 +175,8 @@ class Room:
         while True:
             click.echo()
             try:
-                text = _read()
+                with _stopped_by_ctrl_z():
+                    text = _read()
             except UnicodeDecodeError:
                 complain("that is not text in the terminal's encoding; nothing was sent")
                 continue
@@ -284,6 +287,31 @@ def _read() -> str:
         lines[-1] = lines[-1].removesuffix("\\")
         lines.append(input(_GOES_ON if goes_on else ""))
     return "\n".join(lines)
+
+
+@contextlib.contextmanager
+def _stopped_by_ctrl_z() -> Iterator[None]:
+    """Let ``fg`` after Ctrl-Z restore the terminal and show the half-typed line."""
+    readline = sys.modules.get("readline")
+    try:
+        import termios
+    except ImportError:
+        readline = None
+    if readline is None:
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del frame
+        modes = termios.tcgetattr(sys.stdin)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+        signal.signal(number, stop)
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, modes)
+        click.echo(f"{_PROMPT}{readline.get_line_buffer()}", nl=False)
+
+    with handling(stop, "SIGTSTP"):
+        yield
 
 
 # ---- messages ----
