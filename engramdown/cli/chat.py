@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from engramdown.integrations.chat.endpoint import Address, Endpoint
 
 
-# Seconds to wait for the next piece of an answer.
-_PATIENCE: Final = 120
 # Seconds after a signal in which another one does not interrupt the end of the session.
 _GRACE: Final = 5.0
 # What shells add to the number of a signal.
@@ -60,14 +58,6 @@ _SIGNALLED: Final = 128
     type=click.IntRange(min=1000),
     metavar="TOKENS",
     help="What a prompt may cost; by default 80000.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=1, max=3600),
-    default=_PATIENCE,
-    metavar="SECONDS",
-    show_default=True,
-    help="How long to wait for the next piece of an answer.",
 )
 @json_option
 @pass_place
@@ -103,7 +93,7 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
 
     from engramdown.integrations.chat.endpoint import Endpoint
 
-    endpoint = Endpoint(address, options["timeout"])
+    endpoint = Endpoint(address)
     try:
         with _ended_by_signals(), cortex.session(session_id) as session:
             if is_talk:

@@ -123,7 +123,7 @@ def test_what_is_told_at_the_end_goes_on_with_it(memory: Path, child_env: dict[s
     place = ["--mode", "copilot", "-C", str(project), "--home", str(home)]
     with wired(says("Hello."), says("Again.")) as server:
         words = ["engramdown", *place, "chat", "--model", "small", "--base-url", server.url]
-        words += ["--timeout", "90"]
+        words += ["--budget", "9000"]
         for said_now, answer in (("Hi", "Hello."), ("And?", "Again.")):
             with Terminal(words, child_env) as screen:
                 screen.expect(" · copilot")
