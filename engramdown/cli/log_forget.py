@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from engramdown.cli import commands, log_show, output, views
-from engramdown.cli.access import Transcripts, home_of, open_cortex, open_transcripts, project_of
+from engramdown.cli.access import Transcripts, home_of, open_transcripts, project_of
 from engramdown.cli.layout import Line, line, pick, whole
 from engramdown.cli.log_show import fact_lines
 from engramdown.cli.output import RefusalError, edit_file, edit_text
@@ -268,11 +268,8 @@ def _data(done: Forgotten, traces: _Traces) -> dict[str, Any]:
 @click.command()
 @commands.session_argument
 @click.option("--edit", is_flag=True, help="Correct it in your editor; what you write wins.")
-@click.option("--fill", is_flag=True, help="Let the model that is set fill it in first.")
 @commands.in_scope
-def card(
-    place: Place, /, *, session: str, scope: str | None, edit: bool, fill: bool, **_: object
-) -> None:
+def card(place: Place, /, *, session: str, scope: str | None, edit: bool, **_: object) -> None:
     """Show what a session was about: title, summary, tools, files.
 
     SESSION is an id or the beginning of one; without it, the session that began last.
@@ -280,13 +277,6 @@ def card(
     transcripts = open_transcripts(place, scope)
     name = transcripts.find(session)
     pages = CardFiles(transcripts.memory.folder.parent, transcripts.disk)
-    if fill:
-        from engramdown.sleep import fill_card
-
-        if not fill_card(open_cortex(place).scopes, transcripts.memory, name):
-            raise RefusalError(
-                f"nothing of {name} may be shown to a model, or lines were removed meanwhile"
-            )
     if edit:
         _edit(transcripts, pages, name)
     shown, path = transcripts.memory.card(name), pages.path(name)
