@@ -75,12 +75,6 @@ _call = click.option(
     "--call", metavar="ID", default="", help="The id that a call and its result share."
 )
 _model = click.option("--model", metavar="MODEL", default="", help="The model that speaks.")
-_offered = click.option(
-    "--offered",
-    multiple=True,
-    metavar="TOOL",
-    help="A tool that the model was offered in this step; may be given again.",
-)
 _ms = click.option(
     "--ms", type=click.FloatRange(0), metavar="MS", help="How long it took, in milliseconds."
 )
@@ -129,7 +123,6 @@ def _record(place: Place, role: str) -> None:
         model=options.get("model", ""),
         ms=options.get("ms"),
         error=options.get("error", False),
-        meta={"tools_offered": list(options["offered"])} if options.get("offered") else {},
     )
     pointer = transcripts.memory.log(session, role, text, **facts)
     if pointer is None:
@@ -143,9 +136,9 @@ def _record(place: Place, role: str) -> None:
 
 
 user = _role("user", _name)
-assistant = _role("assistant", _name, _model, _offered)
+assistant = _role("assistant", _name, _model)
 system = _role("system", _name)
-tool_call = _role("tool_call", _tool, _call, _offered)
+tool_call = _role("tool_call", _tool, _call)
 tool_result = _role("tool_result", _tool, _call, _ms, _error)
 scratchpad = _role("scratchpad", _name, _ms, _error)
 
