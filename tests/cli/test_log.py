@@ -282,3 +282,11 @@ def test_an_empty_session_file_is_begun_and_nothing_is_in_the_way(
     os.utime(folder / "s.jsonl", (then, then))
     assert run.ok("log", "user", "x").out.partition("#")[0] != "s"
     assert run.ok("log", "user", "x", "--session", "s").out == "s#1\n"
+
+
+@pytest.mark.usefixtures("memory")
+def test_a_removed_command_names_what_takes_its_place(run: Runner) -> None:
+    for name, instead in (("steps", "log tools"), ("ingest", "EpisodicMemory.ingest")):
+        done = run("log", name)
+        assert (done.code, done.out) == (2, "")
+        assert instead in done.err
