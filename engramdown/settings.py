@@ -80,12 +80,14 @@ class ConversationSettings(NamedTuple):
     Attributes:
         automatic: Whether a conversation is summarised when it gets too long.
         max_tokens: How many tokens are too long; 0 is the default, -1 never counts tokens.
+        share: What share of the budget of a prompt is too long; more than 0, at most 1.
         max_messages: How many messages without a summary there must be; 0 is any number.
         fresh_tail: How many of the newest messages are never summarised.
     """
 
     automatic: bool = True
     max_tokens: int = 80_000
+    share: float = 0.75
     max_messages: int = 30
     fresh_tail: int = 20
 
@@ -145,6 +147,7 @@ class WorkerSettings(NamedTuple):
         batch: About how many sessions of each kind a model is asked in one round.
         attempts: How often a session is tried if its answers are useless.
         idle_minutes: Silence after which an open conversation is summarised; 0 is never.
+        idle_messages: How many messages without a summary there must be for that.
     """
 
     every: float = 300
@@ -153,6 +156,7 @@ class WorkerSettings(NamedTuple):
     batch: int = 10
     attempts: int = 5
     idle_minutes: float = 30
+    idle_messages: int = 5
 
 
 class Overruled(NamedTuple):
@@ -181,6 +185,8 @@ class Settings(NamedTuple):
         durability: ``full`` survives a power cut; ``fast`` only a crash of the program.
         lock_timeout: How long to wait for another writer, in seconds.
         max_file_mb: The largest memory file that is read, in megabytes.
+        timezone: The IANA name of the zone in which a day of the journal begins; ``""``, or an
+            unknown name, for the zone of the system.
         budgets: Tokens for the sections of the memory context whose budget is not the default.
         pulled: Whether memory that git brings is loaded and announced (``news``), or waits for a
             person to approve it (``review``); a project can only ask for the latter.
@@ -201,6 +207,7 @@ class Settings(NamedTuple):
     durability: Durability = "full"
     lock_timeout: float = LOCK_TIMEOUT
     max_file_mb: float = 16.0
+    timezone: str = ""
     budgets: Mapping[str, int] = {}
     pulled: Literal["news", "review"] = "news"
     episodes: EpisodeSettings = EpisodeSettings()
@@ -301,12 +308,16 @@ def _is_model(value: object, kinds: tuple[str, ...] = (), mark: str = "/") -> bo
 
 _SWITCH: Final = _word("on", "off")
 _BOOLEAN: Final = _check(lambda value: isinstance(value, bool), "true or false")
+_TEXT: Final = _check(lambda value: isinstance(value, str), "a text in quotes")
 _COUNT: Final = _check(
     lambda value: _is_whole(value, 0, _LARGEST), f"a whole number, 0 to {_LARGEST:,}"
 )
 _TOKENS: Final = _check(lambda value: _is_whole(value, 0), "a number of tokens, 0 or more")
 _AMOUNT: Final = _check(_is_amount, f"a number, 0 to {_LARGEST:,}", float)
 _POSITIVE: Final = _check(_is_positive, f"a number above 0, up to {_LARGEST:,}", float)
+_SHARE: Final = _check(
+    lambda value: _is_positive(value) and value <= 1, "more than 0 and at most 1", float
+)
 _LIMIT: Final = _check(
     lambda value: _is_whole(value, -1, _MOST_TOKENS),
     f"a whole number up to {_MOST_TOKENS:,}, 0 for the default or -1 for never",
@@ -408,6 +419,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "durability": Setting(_word(*get_args(Durability)), "scope"),
     "lock_timeout": Setting(_POSITIVE, "scope"),
     "max_file_mb": Setting(_POSITIVE, "scope", min),
+    "timezone": Setting(_TEXT, "scope"),
     "pulled": _ranked("news", "review"),
     # The person decides on sections that show memory of all projects.
     "budgets.identity": Setting(_TOKENS, "home"),
@@ -455,6 +467,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "conversation.max_tokens": Setting(
         _LIMIT, "project", _unless_never, "summarising conversations by size", -1
     ),
+    "conversation.share": Setting(_SHARE, "project"),
     "conversation.max_messages": Setting(_COUNT, "project"),
     "conversation.fresh_tail": Setting(_COUNT, "project"),
     "worker.every": Setting(_POSITIVE, "refused"),
@@ -463,12 +476,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "worker.batch": Setting(_COUNT, "refused"),
     "worker.attempts": Setting(_COUNT, "refused"),
     "worker.idle_minutes": Setting(_AMOUNT, "refused"),
-}
-# What was a setting until 0.2, and what to do instead. Until 0.3 it is ignored, then refused.
-RETIRED: Final[Mapping[str, str]] = {
-    "timezone": "a day of the journal begins where the system is; set the variable TZ",
-    "conversation.share": "a prompt is too long from three quarters of its budget on",
-    "worker.idle_messages": "an idle conversation is summarised from five messages on",
+    "worker.idle_messages": Setting(_COUNT, "refused"),
 }
 # What each table of the file becomes.
 _TABLES: Final[Mapping[str, Callable[..., Any]]] = {
@@ -596,8 +604,8 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
     Raises:
         SettingsError: If a value is unknown or wrong, or one that a project may not give.
     """
-    mine = _live(home)
-    theirs = {} if project is None or project == home else _live(project)
+    mine = _said(home / CONFIG)
+    theirs = {} if project is None or project == home else _said(project / CONFIG)
     if project is not None:
         try:
             _refuse_foreign(project / CONFIG, theirs)
@@ -623,11 +631,6 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
     return _settings(values)._replace(
         at_home=at_home, overruled=tuple(overruled), switched_off=tuple(switched_off)
     )
-
-
-def _live(folder: Path) -> dict[str, Any]:
-    """Return the values in the file of a folder, without those of retired settings."""
-    return {key: each for key, each in _said(folder / CONFIG).items() if key not in RETIRED}
 
 
 def _outside(mode: str | None) -> dict[str, tuple[Any, Literal["environment", "argument"]]]:
@@ -676,8 +679,6 @@ def load_or_strictest(home: Path, project: Path | None, mode: str | None = None)
 
 def named(folder: Path) -> list[str]:
     """Return the settings that the ``config.toml`` in a folder names: ``episodes.enabled``.
-
-    Retired ones are among them.
 
     Raises:
         SettingsError: If it cannot be read, or says what is wrong.
@@ -853,8 +854,7 @@ def _checked(source: str, key: str, value: object) -> dict[str, Any]:
         keys = [*(name for name in SETTINGS if "." not in name), *_TABLES]
         values, what = {key: value}, "setting"
     for name in values:
-        if name not in keys and name not in RETIRED:
+        if name not in keys:
             allowed = ", ".join(name.rpartition(".")[2] for name in keys)
             raise SettingsError(source, name, f"is not a {what}; allowed are {allowed}")
-    checks = {name: SETTINGS[name].check for name in values if name not in RETIRED}
-    return values | {name: check(source, name, values[name]) for name, check in checks.items()}
+    return {name: SETTINGS[name].check(source, name, each) for name, each in values.items()}

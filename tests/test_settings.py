@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.context.sections import BUDGETS
-from engramdown.doctor import inspect_settings
 from engramdown.errors import SettingsError
 from engramdown.settings import (
     SETTINGS,
@@ -82,6 +81,7 @@ class TestWhatIsSet:
         configure(
             scopes.home,
             'mode = "off"\ndurability = "fast"\nlock_timeout = 2\nmax_file_mb = 0.5\n'
+            'timezone = "Europe/Berlin"\n'
             "[budgets]\nidentity = 0\nscratchpad = 7\n",
         )
         assert load(scopes.home, scopes.project) == Settings(
@@ -89,20 +89,9 @@ class TestWhatIsSet:
             durability="fast",
             lock_timeout=2.0,
             max_file_mb=0.5,
+            timezone="Europe/Berlin",
             budgets={"identity": 0, "scratchpad": 7},
         )
-
-    def test_what_is_no_setting_any_more_is_ignored_and_named(self, scopes: Places) -> None:
-        configure(scopes.home, 'timezone = "Mars"\n[worker]\nidle_messages = true\n')
-        configure(scopes.project, "lock_timeout = 2\n[conversation]\nshare = 7\n")
-        assert load(scopes.home, scopes.project) == load(scopes.home, None)._replace(
-            lock_timeout=2.0, at_home={"lock_timeout": 10.0}
-        )
-        _, found = inspect_settings(scopes.home, scopes.project)
-        told = [(each.code, each.message) for each in (*found[scopes.home], *found[scopes.project])]
-        assert {code for code, _ in told} == {"retired-setting"}
-        keys = [message.partition(" ")[0] for _, message in told]
-        assert keys == ["timezone", "worker.idle_messages", "conversation.share"]
 
     def test_megabytes_are_bytes_for_the_disk(self) -> None:
         assert Settings(max_file_mb=0.5).max_file_bytes == 524_288
@@ -176,6 +165,7 @@ class TestWhatIsWrong:
             pytest.param('lock_timeout = "5"', "lock_timeout", "a number", id="number-as-text"),
             pytest.param("lock_timeout = true", "lock_timeout", "a number", id="truth"),
             pytest.param(f"max_file_mb = 1{'0' * 400}", "max_file_mb", "up to", id="huge"),
+            pytest.param("timezone = 5", "timezone", "a text in quotes", id="zone"),
             pytest.param("budgets = 5", "budgets", "a table like [budgets]", id="no-table"),
             pytest.param("[budgets]\nnotes = 5", "budgets.notes", "project_rules", id="section"),
             pytest.param("[budgets]\nidentity = -1", "budgets.identity", "0 or more", id="below"),
@@ -492,6 +482,7 @@ class TestWhatAProjectMayChange:
         "durability": [("full", "fast", "fast", "full"), (None, "fast", "fast", "full")],
         "lock_timeout": [(3.0, 99.0, 99.0, 3.0), (None, 0.01, 0.01, 10.0)],
         "max_file_mb": [(2.0, 99.0, 2.0, 2.0), (None, 0.01, 0.01, 16.0)],
+        "timezone": [("Europe/Berlin", "Asia/Tokyo", "Asia/Tokyo", "Europe/Berlin")],
         "pulled": [("review", "news", "review", "review"), (None, "review", "review", "review")],
         "budgets.identity": [(None, 0, None, None), (100, 0, 100, 100)],
         "budgets.global_rules": [(None, 0, None, None), (100, 0, 100, 100)],
@@ -548,6 +539,7 @@ class TestWhatAProjectMayChange:
         "consolidation.extract_facts": [(None, True, False, False), (True, False, False, False)],
         "conversation.automatic": [(False, True, False, False), (True, False, False, False)],
         "conversation.max_tokens": [(-1, 9, -1, -1), (9, 99, 99, 99), (9, -1, -1, -1)],
+        "conversation.share": [(0.5, 0.25, 0.25, 0.25)],
         "conversation.max_messages": [(10, 99, 99, 99)],
         "conversation.fresh_tail": [(10, 99, 99, 99)],
         "worker.every": [(None, 1.0, SettingsError, None)],
@@ -556,6 +548,7 @@ class TestWhatAProjectMayChange:
         "worker.batch": [(None, 1, SettingsError, None)],
         "worker.attempts": [(None, 1, SettingsError, None)],
         "worker.idle_minutes": [(None, 1.0, SettingsError, None)],
+        "worker.idle_messages": [(None, 1, SettingsError, None)],
     }
 
     @staticmethod

@@ -53,7 +53,7 @@ def test_the_global_scope_says_what_is_asked_and_where(scopes: tuple[Path, Path]
 
 
 def test_the_global_scope_says_what_the_worker_does(scopes: tuple[Path, Path]) -> None:
-    assert Settings().worker == WorkerSettings(300, 60, 5, 10, 5, 30)
+    assert Settings().worker == WorkerSettings(300, 60, 5, 10, 5, 30, 5)
     configure(scopes[0], "every = 60\npause = 0\nbatch = 0\nidle_minutes = 1.5", "worker")
     found = load(*scopes).worker
     assert (found.every, found.pause, found.batch, found.idle_minutes) == (60, 0, 0, 1.5)
@@ -121,6 +121,7 @@ def test_a_project_says_itself_from_when_on_it_is_compacted(scopes: tuple[Path, 
         ("batch = 1.5", "worker.batch", "whole number"),
         ("attempts = true", "worker.attempts", "whole number"),
         ("idle_minutes = -1", "worker.idle_minutes", "0 to"),
+        ("idle_messages = -1", "worker.idle_messages", "whole number"),
         ("interval = 5", "worker.interval", "every, timeout, pause"),
     ],
 )

@@ -403,7 +403,10 @@ def _opened(place: Place, scope: Scope, root: Path) -> Journal:
     from engramdown.journal import Journal
 
     settings = settings_of(place, scope, root)
-    journal = Journal(root, disk=disk_of(settings), lock_timeout=settings.lock_timeout)
+    disk, patience = disk_of(settings), settings.lock_timeout
+    journal = Journal(root, zone=settings.timezone, disk=disk, lock_timeout=patience)
+    if journal.clock.notice:
+        output.note(journal.clock.notice)
     try:
         journal.tidy()
     except StoreError as error:

@@ -520,8 +520,6 @@ MAX_TOKENS: Final = 80_000
 # As a number of tokens: nothing is summarised unless somebody asks.
 MANUAL: Final = -1
 
-# What share of the budget of a prompt is too long.
-_SHARE: Final = 0.75
 # A conversation of this many times the limit cannot wait, whatever fails.
 _CEILING: Final = 2
 # So many calls within so many minutes cause a rest, and so do so many failures.
@@ -580,7 +578,7 @@ def pressure(
         return Pressure(tokens, MANUAL, messages, 0, due=False, over=False, reason="")
     limit, most = settings.max_tokens or MAX_TOKENS, settings.max_messages
     if budget is not None:
-        limit = min(limit, int(_SHARE * budget))
+        limit = min(limit, int(settings.share * budget))
     reason = ""
     if tokens > limit:
         reason = f"{tokens:,} tokens are more than {limit:,}"

@@ -111,9 +111,16 @@ class Notebooks:
         from engramdown.journal.journal import Journal
 
         settings = self.scopes.settings.of(store.scope)
-        return Journal(
-            store.root, disk=self._disk(store), lock_timeout=settings.lock_timeout, hide=hide
+        journal = Journal(
+            store.root,
+            zone=settings.timezone,
+            disk=self._disk(store),
+            lock_timeout=settings.lock_timeout,
+            hide=hide,
         )
+        if journal.clock.notice:
+            self.scopes.tell(journal.clock.notice)
+        return journal
 
     def _disk(self, store: Hippocampus) -> Disk:
         from engramdown.storage.disk import disk_of

@@ -27,7 +27,7 @@ from engramdown.hippocampus.provenance import page_key
 from engramdown.hippocampus.snapshot import has_aliases, meant, named, spelled
 from engramdown.hippocampus.store import is_refused
 from engramdown.kinds import SOUL, is_name
-from engramdown.settings import CONFIG, RETIRED, SETTINGS, Settings, config_text, load, strictest
+from engramdown.settings import CONFIG, SETTINGS, Settings, config_text, load, strictest
 from engramdown.settings import named as names_of
 from engramdown.storage.disk import Disk, megabytes
 from engramdown.storage.locks import ScopeLock
@@ -65,8 +65,7 @@ def inspect_settings(
         SettingsError: If an argument or an environment variable is wrong.
     """
     approvals = Approvals(project if project and is_refused(home, project) else home)
-    roots = (home,) if project is None else (home, project)
-    found = {root: _settings_findings(approvals, root) for root in roots}
+    found = {root: _from_git(approvals, root) for root in (home, project) if root is not None}
     try:
         settings = load(home, project, mode)
     except SettingsError as error:
@@ -88,26 +87,21 @@ def inspect_settings(
     return settings, found
 
 
-def _settings_findings(approvals: Approvals, root: Path) -> list[Finding]:
-    """Return what is retired in the settings of a scope, and whether they came with git."""
+def _from_git(approvals: Approvals, root: Path) -> list[Finding]:
+    """Return a finding if the settings of a scope came with git and nobody here wrote them."""
     path = root / CONFIG
-    text, keys, found = "unread", "nothing, as it is broken", list[Finding]()
+    text, keys = "unread", "nothing, as it is broken"
     with suppress(SettingsError):
-        text, names = config_text(path), names_of(root)
-        keys = ", ".join(names) or "nothing"
-        found = [
-            find(_CONFIG, "retired-setting", key=name, instead=RETIRED[name])
-            for name in names
-            if name in RETIRED
-        ]
+        text = config_text(path)
+        keys = ", ".join(names_of(root)) or "nothing"
     disk = Disk(durable=False)
     if not (text and is_versioned(root, disk) and known_to_git([path], disk)):
-        return found
+        return []
     try:
         own = page_key(CONFIG, text) in approvals.of(root).approved
     except StoreError:
         own = False
-    return found if own else [*found, find(_CONFIG, "settings-from-git", keys=keys)]
+    return [] if own else [find(_CONFIG, "settings-from-git", keys=keys)]
 
 
 def _toml(value: Any) -> str:  # noqa: ANN401 - whatever a setting can be

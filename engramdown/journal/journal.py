@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -139,12 +139,40 @@ def recent_of(days: Iterable[Day], today: date) -> list[Recent]:
     return [Recent(title(day.date, today), day.date, day.sections) for day in written]
 
 
+class Clock:
+    """The local clock of the person, by which the days of the journal begin.
+
+    Attributes:
+        notice: Why another zone counts than the one that was asked for, or ``""``.
+    """
+
+    def __init__(self, zone: str = "") -> None:
+        """Follow the zone of this IANA name, or by default the system."""
+        self._zone: tzinfo | None = None
+        self.notice = ""
+        if zone:
+            # Imported here: hardly anybody sets another zone.
+            from zoneinfo import ZoneInfo
+
+            try:
+                self._zone = ZoneInfo(zone)
+            except (ValueError, OSError, LookupError):  # no such name, no name, or no zones at all
+                self.notice = f"timezone {zone!a} is not known here; the clock of the system counts"
+
+    def local(self, moment: datetime) -> datetime:
+        """Return a moment as the clock on the wall shows it; without a zone it is that already."""
+        if self._zone is None:
+            return local(moment)
+        return moment.astimezone(self._zone) if moment.tzinfo else moment.replace(tzinfo=self._zone)
+
+
 class Journal:
     """The journal of one scope.
 
     Attributes:
         root: The folder of the scope, an ``.engramdown`` folder.
         folder: Where the pages are.
+        clock: By which a day begins.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -158,6 +186,7 @@ class Journal:
         self,
         root: Path,
         *,
+        zone: str = "",
         disk: Disk | None = None,
         lock_timeout: float = LOCK_TIMEOUT,
         hide: Callable[[list[Path]], Collection[Path]] | None = None,
@@ -166,12 +195,14 @@ class Journal:
 
         Args:
             root: The ``.engramdown`` folder of the scope.
+            zone: The IANA name of the zone in which days begin, by default that of the system.
             disk: The system calls; durable, 16 MB a file, unless given.
             lock_timeout: How long to wait for other writers, in seconds.
             hide: Is given the files of days, and returns those that must not be listed or found.
         """
         self.root = root
         self.folder = root / FOLDER
+        self.clock = Clock(zone)
         self._disk = disk or Disk()
         self._swap = Swap(self._disk)
         self._hide = hide
@@ -210,7 +241,7 @@ class Journal:
             StoreError: If it could not be written.
         """
         when = at or _now()
-        here = local(when)
+        here = self.clock.local(when)
         # Of an hour that comes twice only the moment knows which one it was.
         utc = (when if when.tzinfo else here).astimezone(UTC)
         stamp = utc.isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -265,7 +296,7 @@ class Journal:
 
     def today(self) -> date:
         """Return the present day."""
-        return local(_now()).date()
+        return self.clock.local(_now()).date()
 
     def path(self, day: date) -> Path:
         """Return the file of a day; it need not be there.
@@ -329,8 +360,8 @@ class Journal:
                 capitals or not, newest first.
             limit: How many at most.
             exact: Whether to look for the string as it is.
-            since: The earliest day, also as ISO 8601. Of a time the day counts that it is on where
-                the person is; without a zone it is UTC.
+            since: The earliest day, also as ISO 8601. Of a time the day counts that it is on by
+                ``clock``; without a zone it is UTC.
             until: The latest day, which belongs to it.
 
         Raises:
@@ -366,7 +397,7 @@ class Journal:
             return found
         moment = found if found.tzinfo else found.replace(tzinfo=UTC)
         try:
-            return local(moment).date()
+            return self.clock.local(moment).date()
         except OverflowError:  # In the year 1 or 9999 there may be none here.
             return found.date()
 

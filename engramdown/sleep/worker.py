@@ -649,8 +649,6 @@ class Facts(_Work):
 
 _MINUTE: Final = 60_000_000_000
 _DAY: Final = 24 * 60 * _MINUTE
-# How many messages without a summary an idle conversation must have to get one.
-_WORTH_A_SUMMARY: Final = 5
 # Nobody meant to end such a session: it may go on.
 _UNMEANT: Final = frozenset({"crash_recovery", "idle_timeout", "shutdown"})
 
@@ -695,7 +693,7 @@ class Idle(_Work):
 
     def _is_long(self, info: SessionInfo) -> bool:
         uncovered = self.conversations.get(info.id).uncovered
-        return uncovered >= _WORTH_A_SUMMARY
+        return uncovered >= max(self.scopes.settings.worker.idle_messages, 1)
 
 
 Work = Cards | Facts | Idle

@@ -163,6 +163,19 @@ def test_a_page_that_cannot_be_read_is_told(run: Runner, day: Path) -> None:
     assert run("journal", "show", "yesterday").code == 3
 
 
+def test_a_zone_is_that_of_the_settings(run: Runner, memory: Path) -> None:
+    settings = memory.parent / "config.toml"
+    settings.write_text('timezone = "Asia/Tokyo"\n', encoding="utf-8")
+    run.ok("journal", "write", "x")
+    assert run.ok("journal", "show", "--json").json["sections"][0]["heading"] == "21:05"
+    settings.write_text('timezone = "Mars/Olympus"\n', encoding="utf-8")
+    done = run.ok("journal", "show")
+    assert "note: timezone 'Mars/Olympus' is not known here" in done.err
+    settings.write_text("timezone = 5\n", encoding="utf-8")
+    done = run("journal")
+    assert (done.code, "timezone: 5 is not a text in quotes" in done.err) == (3, True)
+
+
 def test_what_a_crash_left_is_swept_up(run: Runner, day: Path) -> None:
     run.ok("journal", "write", "x")
     left = day.with_name(f".{day.name}.{'0' * 16}.{'0' * 16}.00000000.tmp.part")

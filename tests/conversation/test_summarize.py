@@ -488,7 +488,9 @@ def test_wrong_arguments_are_named(opened: Opening, mode: Mode, tail: int | None
         talk(opened(Summariser()), 1).compact(mode, tail=tail)
 
 
-@pytest.mark.parametrize("said", ["max_tokens = -2", "max_messages = -1", "tail = 3"])
+@pytest.mark.parametrize(
+    "said", ["max_tokens = -2", "share = 0", "share = 1.5", "max_messages = -1", "tail = 3"]
+)
 def test_wrong_settings_are_named(opened: Opening, said: str) -> None:
     with pytest.raises(SettingsError, match=said.partition(" ")[0]):
         opened(config=f"[conversation]\n{said}\n")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,12 +33,8 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "Europe/Berlin")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
+def _berlin(cortex: Cortex) -> None:
+    cortex.scopes.settings = cortex.scopes.settings._replace(timezone="Europe/Berlin")
 
 
 @pytest.mark.parametrize("name", ["write_journal", "search_journals", "write_notes"])
@@ -81,7 +75,7 @@ def test_a_limit_holds_and_of_all_journals_the_best_comes_first(
     Journal(cortex.scopes.stores[0].root).write("deploys everywhere", at=NOON)
     Journal(project / ".engramdown").write("We deploy here; deploy, deploy!", at=NOON)
     rows = SEARCH_JOURNALS(cortex, {"query": "deploy", "limit": 1}).text.split("\n")
-    assert rows[2:] == ["- 2026-02-27 13:05 person: We deploy here; deploy, deploy!"]
+    assert rows[2:] == ["- 2026-02-27 12:05 person: We deploy here; deploy, deploy!"]
     assert len(SEARCH_JOURNALS(cortex, {"query": "deploy"}).text.split("\n")) == 4
 
 
@@ -267,6 +261,12 @@ def test_in_a_dry_run_nothing_is_written(cortex: Cortex, project: Path) -> None:
         cortex.conversations.notes("one").write("x")
     assert not (project / ".engramdown/journal").exists()
     assert not (project / ".engramdown/working").exists()
+
+
+def test_a_zone_that_is_none_is_noticed(cortex: Cortex) -> None:
+    cortex.scopes.settings = cortex.scopes.settings._replace(timezone="Mars/Olympus")
+    cortex.journal.write("x")
+    assert [notice for notice in cortex.scopes.notices() if "Mars/Olympus" in notice]
 
 
 @freeze_time(NOON)

@@ -165,7 +165,6 @@ def test_every_code_about_text_stands_in_the_gallery() -> None:
         "settings-from-git",
         "overruled",
         "switched-off",
-        "retired-setting",
         "history-line",
         "degraded",
         "episode-line",

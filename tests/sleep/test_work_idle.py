@@ -65,10 +65,10 @@ def test_one_in_which_there_is_too_little_is_left_until_it_goes_on(
     assert summaries(round_of(cortex, "2026-03-01 11:20")) == [("s1", 14)]
 
 
-def test_how_long_can_be_set(cortex: Cortex, desk: Desk) -> None:
-    worker = cortex.scopes.settings.worker._replace(idle_minutes=5)
+def test_how_long_and_how_much_can_be_set(cortex: Cortex, desk: Desk) -> None:
+    worker = cortex.scopes.settings.worker._replace(idle_minutes=5, idle_messages=13)
     cortex.scopes.settings = cortex.scopes.settings._replace(worker=worker)
-    talk(cortex, "few", TAIL + 4)
+    talk(cortex, "few", TAIL + 12)
     talk(cortex, "many", TAIL + 14)
     assert summaries(round_of(cortex, "2026-03-01 10:06")) == [("many", 14)]
     assert desk.sessions == ["many"]
