@@ -345,7 +345,6 @@ class Cortex:
         parent: str | None = None,
         parent_call: str | None = None,
         title: str = "",
-        in_view: Iterable[str] = (),
     ) -> Session:
         """Begin a conversation, which is recorded in the transcripts.
 
@@ -355,14 +354,13 @@ class Cortex:
             parent: The id of the session that begins it.
             parent_call: The tool call that begins it.
             title: Its title.
-            in_view: The ids of sessions that the model sees anyway, so that it is not reminded.
 
         Raises:
             InvalidSessionError: If an id is not a safe file name.
         """
         from engramdown.cortex.session import Session
 
-        return Session(self, session, parent, parent_call, title, in_view=in_view)
+        return Session(self, session, parent, parent_call, title)
 
     def tool_definitions(
         self, style: str = "openai", names: Iterable[str] | None = None

@@ -66,8 +66,6 @@ class Session:
         parent: str | None = None,
         parent_call: str | None = None,
         title: str = "",
-        *,
-        in_view: Iterable[str] = (),
     ) -> None:
         """Begin a session and carry out ticks; see :meth:`Cortex.session`."""
         self._cortex = cortex
@@ -85,7 +83,7 @@ class Session:
             episodes.tidy()
             self._id = episodes.start_session(session, parent, parent_call, title=title)
         # Looked up once, so that the beginning of the prompt stays the same.
-        self.earlier = cortex.context.earlier_sessions(self._id, in_view)
+        self.earlier = cortex.context.earlier_sessions(self._id)
         self._began: Pointer | None = None
         self._asked = ""
         self._asked_before: deque[str] = deque(maxlen=_ASKED_BEFORE)
