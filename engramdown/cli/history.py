@@ -400,7 +400,7 @@ def _diff_lines(
         yield line((file, "strong"), (f"  {views.SCOPE_NAMES[there.scope]}", "dim"))
         yield from (_sentence(change, file) for change in (first, *others))
     verbs = [
-        verb if verb == "prose" else f"{number} {_VERB_NAMES.get(verb, verb)}"
+        verb if verb in ("prose", "layout") else f"{number} {_VERB_NAMES.get(verb, verb)}"
         for verb, number in counts.items()
     ]
     yield line()
@@ -410,7 +410,9 @@ def _diff_lines(
 
 def _sentence(change: GitChange, file: str) -> Line:
     if change.entry is None:
-        return line((f"Other words or the layout of {file} changed", "warn"), indent=2, hang=4)
+        is_prose = change.verb == "prose"
+        what = f"Prose changed in {file}" if is_prose else f"Only the layout of {file} changed"
+        return line((what, "warn"), indent=2, hang=4)
     before, after = change.before, change.after
     if before is None or after is None or before.text == after.text:
         text = [(change.entry.text, "")]

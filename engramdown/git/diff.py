@@ -14,20 +14,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeVar, get_args
 
-from engramdown.engram import Scope
+from engramdown.engram import RULE_KINDS, Scope
 from engramdown.git.repository import Commit, Repository, find_repository
 from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.changeset import retired
 from engramdown.hippocampus.entry import Archived, Entry, as_entry, raw_entries
 from engramdown.hippocampus.snapshot import Reader, decoded, meant, named
-from engramdown.kinds import ARCHIVE, PENDING, SOUL, in_reading_order, is_name
-from engramdown.markdown.document import parse
+from engramdown.kinds import ARCHIVE, PENDING, SOUL, in_reading_order, is_name, title_of
+from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import is_address
 from engramdown.storage.disk import Disk
 
 T = TypeVar("T")
 _Fate = Literal["learned", "approved", "restored", "changed", "noted", "moved", "forgot"]
-Verb = Literal[_Fate, "proposed", "declined", "withdrawn", "erased", "prose"]
+Verb = Literal[_Fate, "proposed", "declined", "withdrawn", "erased", "prose", "layout"]
 
 # What else changed about a memory, each with how it was and is.
 Notes = tuple[tuple[str, str, str], ...]
@@ -54,8 +54,8 @@ class Change(NamedTuple):
         verb: ``learned``; ``approved``: a proposal became memory; ``restored`` from the archive;
             ``changed`` its text; ``noted``: only what is said about it; ``moved`` to another file
             or section; ``forgot``; ``proposed``; ``declined``; ``withdrawn``: a proposal is gone
-            undecided; ``erased`` from the archive; ``prose``: something of a file that no other
-            change names, such as words that are no memory, order, empty lines.
+            undecided; ``erased`` from the archive; ``prose``: words of a file that are no memory;
+            ``layout``: nothing that is said.
         file: The file in which it is now, or was last.
         before: It as it was, or ``None``.
         after: It as it is, or ``None``.
@@ -321,7 +321,7 @@ def _alike(left: Mapping[str, Entry], came: Mapping[str, Entry]) -> Iterator[tup
 
 
 def _prose(before: State, after: State, changes: Iterable[Change]) -> Iterator[Change]:
-    """Yield the files with changes that the others do not name."""
+    """Yield the files with changes that the others do not name: prose, or the layout alone."""
     sides = (side for change in changes for side in (change.before, change.after))
     entries = [side for side in sides if side is not None]
     entries += [change.record.entry for change in changes if change.record is not None]
@@ -329,10 +329,29 @@ def _prose(before: State, after: State, changes: Iterable[Change]) -> Iterator[C
     ids = {entry.id for entry in entries}
     for name in {**before.texts, **after.texts}:
         old, new = before.texts.get(name, ""), after.texts.get(name, "")
-        if old != new and name not in files:
-            here = [*parse(old).placed(), *parse(new).placed()]
-            if ids.isdisjoint(map(placement.entry_id, here)):
-                yield Change("prose", name)
+        if old == new:
+            continue
+        one, other = parse(old), parse(new)
+        if _prose_lines(name, one) != _prose_lines(name, other):
+            yield Change("prose", name)
+        elif name not in files and not ids.intersection(
+            map(placement.entry_id, [*one.placed(), *other.placed()])
+        ):
+            yield Change("layout", name)
+
+
+def _prose_lines(name: str, document: Document) -> list[str]:
+    """Return the lines of a file that are no memory, but for empty ones and headings of ours."""
+    if name == SOUL:
+        return [block.raw for block in document.blocks]
+    memories = {placed.at for placed in raw_entries(name, document)}
+    headings = {*RULE_KINDS, title_of(name).casefold()}
+    lines = []
+    for at, block in enumerate(document.blocks):
+        ours = block.shape == "heading" and block.text.casefold() in headings
+        if at not in memories and not ours:
+            lines += [line for line in block.raw.split("\n") if line.strip()]
+    return lines
 
 
 # Memory as it was at a commit, and as it is on the disk.

@@ -116,11 +116,12 @@ def test_moves_marks_and_prose_have_their_words(run: Runner, desk: Desk) -> None
     assert "Marked k3v9q2ht: Lint  (confidence low → high)" in out
     assert "Moved 7m0xw4ce: Test  (from Always to Mine)" in out
     assert "Marked p81dz5ka: Later  (accepted)" in out
+    assert "Prose changed in rules.md" in out
     desk.commit("Second")
     rules.write_text(f"{rules.read_text(encoding='utf-8')}\n\n", encoding="utf-8")
     (rules.parent / "topics").mkdir()
     (rules.parent / "topics" / "ci.md").write_text("- A <!-- id:9c2hq7xk -->\n", encoding="utf-8")
-    assert "Other words or the layout of rules.md changed" in run.ok("diff").out
+    assert "Only the layout of rules.md changed" in run.ok("diff").out
     desk.commit("Third")
     (rules.parent / "topics" / "ci.md").unlink()
     rules.with_name("lessons.md").write_text("- A <!-- id:9c2hq7xk -->\n", encoding="utf-8")

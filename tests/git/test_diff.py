@@ -69,16 +69,16 @@ def test_what_stands_elsewhere_has_moved(before: dict[str, str], after: dict[str
     assert only(before, after).verb == "moved"
 
 
-def test_the_order_of_memories_is_prose() -> None:
+def test_the_order_of_memories_is_layout() -> None:
     found = told({"lessons.md": ONE + TWO}, {"lessons.md": TWO + ONE})
-    assert found == [("prose", "lessons.md", "")]
+    assert found == [("layout", "lessons.md", "")]
 
 
 def test_a_copy_under_a_topic_is_the_same_memory() -> None:
     lesson = ONE.replace("source", "topic:python source")
     after = {"lessons.md": lesson, "topics/python.md": f"# python\n\n{lesson}"}
     assert told({}, after) == [("learned", "lessons.md", "k3v9q2ht")]
-    assert told(after, {"lessons.md": lesson}) == [("prose", "topics/python.md", "")]
+    assert told(after, {"lessons.md": lesson}) == [("layout", "topics/python.md", "")]
 
 
 def test_a_copy_that_was_edited_alone_is_told_in_its_file() -> None:
@@ -243,9 +243,9 @@ def test_a_proposal_whose_text_was_edited_has_changed() -> None:
     assert (change.verb, change.file) == ("changed", "pending.md")
 
 
-def test_a_note_among_the_proposals_is_prose() -> None:
+def test_a_note_among_the_proposals_is_layout() -> None:
     assert told({"pending.md": PROPOSAL}, {"pending.md": f"{PROPOSAL}- my own note\n"}) == [
-        ("prose", "pending.md", "")
+        ("layout", "pending.md", "")
     ]
 
 
@@ -255,7 +255,6 @@ def test_a_note_among_the_proposals_is_prose() -> None:
 def test_prose_is_told_by_file() -> None:
     found = told({"rules.md": f"Words\n\n## Always\n\n{ONE}"}, {"rules.md": f"## Always\n\n{ONE}"})
     assert found == [("prose", "rules.md", "")]
-    assert [verb for verb, *_ in told({"rules.md": "Words\n"}, {"rules.md": ONE})] == ["learned"]
     assert told({"soul.md": "I am calm.\n"}, {"soul.md": "- I am calm.\n"}) == [
         ("prose", "soul.md", "")
     ]
@@ -265,7 +264,7 @@ def test_prose_is_told_by_file() -> None:
 
 
 def test_empty_lines_are_layout() -> None:
-    assert told({"lessons.md": ONE}, {"lessons.md": f"{ONE}\n\n"}) == [("prose", "lessons.md", "")]
+    assert told({"lessons.md": ONE}, {"lessons.md": f"{ONE}\n\n"}) == [("layout", "lessons.md", "")]
 
 
 def test_changes_come_file_by_file_from_top_to_bottom() -> None:
