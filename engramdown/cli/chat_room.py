@@ -330,7 +330,7 @@ def failed(turn: Turn, address: Address) -> str:
         "unreachable": f"is {address.host} running? --base-url says where else it may listen",
         "unauthorized": f"look at {address.wanted}",
         "not_found": f"--model names another, --base-url says where it is{pull}",
-        "timeout": "ask again, or raise --timeout",
+        "timeout": "ask again",
         "rate_limited": "try again in a while",
         "server_error": "try again",
         "truncated": "say: go on",
