@@ -292,9 +292,7 @@ class Transcripts:
             return self.find(prefix)
         running = find_running(self.sessions, self.disk)
         if running is None:
-            raise RefusalError(
-                "no session runs; `engramdown log list --open` shows those that were left open"
-            )
+            raise RefusalError("no session runs; `engramdown log` lists those that were left open")
         return running.id
 
     def newest_first(self, ids: Iterable[str]) -> list[SessionInfo]:

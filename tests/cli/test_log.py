@@ -111,7 +111,7 @@ def test_where_nothing_runs_there_is_nothing_to_end_or_to_follow(run: Runner) ->
     for command in ("end", "follow"):
         done = run("log", command)
         assert (done.code, done.out) == (1, "")
-        assert done.err.startswith("engramdown: no session runs; `engramdown log list --open`")
+        assert done.err.startswith("engramdown: no session runs; `engramdown log` lists")
 
 
 @pytest.mark.usefixtures("memory")
