@@ -64,10 +64,6 @@ def chat(place: Place, /, **_: object) -> None:
     lists the other commands.
     """
     options = given()
-    if not output.is_person():
-        raise RefusalError(
-            "a chat needs a terminal; a program talks through engramdown.integrations.chat"
-        )
     place = place._replace(mode=options["mode"] or place.mode)
     cortex = open_quietly(place, "any")
     address = _address(cortex, options)
@@ -76,6 +72,10 @@ def chat(place: Place, /, **_: object) -> None:
         if cortex.episodes is None or not cortex.episodes.settings.enabled:
             raise RefusalError("conversations are not recorded here, so none can go on")
         session_id = Transcripts(cortex.episodes).find(options["session"])
+    if not output.is_person():
+        raise RefusalError(
+            "a chat needs a terminal; a program talks through engramdown.integrations.chat"
+        )
 
     from engramdown.integrations.chat.endpoint import Endpoint
 
