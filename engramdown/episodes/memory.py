@@ -121,7 +121,7 @@ class EpisodicMemory(Finder):
         while True:
             chosen = session or line_format.session_id(datetime.fromisoformat(began), _random(16))
             line = self._start_line(chosen, began, more)
-            if not self.records(chosen) or self.recorder.begin(chosen, line) or session:
+            if not self._records(chosen) or self.recorder.begin(chosen, line) or session:
                 return chosen
 
     def running_or_new(self) -> str:
@@ -198,7 +198,7 @@ class EpisodicMemory(Finder):
         name, messages = read_messages(batch, session)
         check_session_id(name)
         items = [self._item(each.role, each.text, each.said, each.ref) for each in messages]
-        if not any(items) or not self.records(name):
+        if not any(items) or not self._records(name):
             return Ingested(name, (None,) * len(items))
         refs = [each.ref for each in messages]
         pointers, new = add_new(self.recorder, name, refs, items)
@@ -411,14 +411,14 @@ class EpisodicMemory(Finder):
 
     # ---- lines ----
 
-    def records(self, session: object) -> bool:
-        """Whether a session is recorded: not if recording is off, or the session is ignored."""
+    def _records(self, session: object) -> bool:
+        """Whether a session is recorded."""
         ignored = self.settings.ignore
         return self.settings.enabled and not (ignored and line_format.is_like(session, ignored))
 
     def _made(self, session: str, make: Callable[[], Item | None]) -> Item | None:
         """Return what to record, if anything; count what cannot be, and note it in the session."""
-        if not self.records(session):
+        if not self._records(session):
             return None
         known = False
         try:

@@ -4,8 +4,8 @@ Values come back equal, as JSON sees them, except for hidden secrets and for par
 :data:`LEVELS`; ids and data that only a provider can read never count as secrets. The text that a
 line shows is not stored a second time beside it.
 
-No error of the disk is raised here. A line that could not be written yet is still in the session,
-after the others. Removed items are out of the
+No error of the disk is raised here. A line that could not be written yet is still there for this
+process, after the others, even if the session is opened again. Removed items are out of the
 session, of recall and of summaries, but stay in the file, which is only ever appended to; two
 programs that remove the last item at the same time each get another one. Reading again costs only
 what was added since.
@@ -23,13 +23,13 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, Unpack
 from weakref import WeakKeyDictionary
 
 from engramdown import Cortex, EngramdownError, EpisodicMemory, Hippocampus, transcripts
-from engramdown.clock import today
+from engramdown.clock import nanoseconds, today
 from engramdown.context import degraded, left_out
 from engramdown.cortex import TOOLS, Answer
 from engramdown.engram import Engram, Scope
@@ -61,6 +61,7 @@ Write = Callable[[dict[str, Any]], Pointer | None]
 
 # Values with more parts are stored as a text: transcripts limit the depth of their lines.
 _MOST_PARTS: Final = 60
+_MOST_WAITING: Final = 1_000
 _BY: Final = "by"
 # Members that hold ids, or data that only a provider can read.
 _OPAQUE: Final = re.compile(
@@ -293,6 +294,67 @@ def _loaded(text: Any) -> JSON:  # noqa: ANN401 - an edited file may hold anythi
         raise ValueError(str(error)) from error
 
 
+# ---- lines that wait to be written ----
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A line that is not in the file yet.
+
+    Attributes:
+        line: Its role, its text and its ``meta``.
+        item: The value.
+        times: The times before and after the attempt to write it.
+        is_taken: Whether it was removed meanwhile.
+    """
+
+    line: tuple[str, str, dict[str, Any]]
+    item: Item
+    times: tuple[str, str]
+    is_taken: bool = False
+
+
+@dataclass(slots=True)
+class _Unwritten:
+    """The waiting changes of one session.
+
+    Attributes:
+        lines: The lines, in order.
+        popped: The numbers of lines whose removal is not written yet.
+    """
+
+    lines: list[_Waiting] = field(default_factory=list)
+    popped: set[int] = field(default_factory=set)
+
+
+_GUARD: Final = Lock()
+_OPEN: Final[WeakKeyDictionary[EpisodicMemory, dict[tuple[str, str], _Unwritten]]] = (
+    WeakKeyDictionary()
+)
+
+
+def unwritten_of(episodes: EpisodicMemory | None, session: str, key: str) -> _Unwritten:
+    """Return the waiting changes of a session, shared by all who open it for one library.
+
+    They are kept for a limited number of sessions, even if nobody has them open any more.
+
+    Args:
+        episodes: The transcripts; if nothing is recorded, nothing is shared.
+        session: The id of the session.
+        key: The name of the library.
+    """
+    if episodes is None or not episodes.settings.enabled:
+        return _Unwritten()
+    with _GUARD:
+        known = _OPEN.setdefault(episodes, {})
+        waiting = known.pop((session, key), None) or _Unwritten()
+        if len(known) >= _MOST_WAITING:
+            # The oldest for which nothing waits, if there is one.
+            del known[min(known, key=lambda each: bool(known[each].lines or known[each].popped))]
+        known[session, key] = waiting
+        return waiting
+
+
 # ---- the items of a session ----
 
 
@@ -314,10 +376,8 @@ class History:
 
     def __post_init__(self) -> None:
         """Read nothing yet."""
-        # Items whose lines are not in the file, or not yet; those that were removed are gone.
-        self._waiting: list[Item] = []
-        # The numbers of lines whose removal is not written yet.
-        self._popped: set[int] = set()
+        self._unwritten = unwritten_of(self.episodes, self.session, self.key)
+        self._written_late: list[int] = []
         self._forget()
 
     def _forget(self) -> None:
@@ -339,10 +399,15 @@ class History:
         """
         settings = EpisodeSettings() if self.episodes is None else self.episodes.settings
         stored = as_meta(line, lambda text: transcripts.redact_for_role(line.role, text, settings))
-        if write({self.key: stored}) is None:
-            text = transcripts.redact_for_role(line.role, line.text, settings)
-            value = as_value(stored, transcripts.join_surrogates(text))
-            self._waiting.append(Item(value, line.call, json=readable(value)))
+        begun = transcripts.stamp_of(nanoseconds())
+        if write({self.key: stored}) is not None:
+            return
+        text = transcripts.redact_for_role(line.role, line.text, settings)
+        value = as_value(stored, transcripts.join_surrogates(text))
+        item = Item(value, line.call, json=readable(value))
+        view = transcripts.shorten_for_line(line.role, line.text, settings).text
+        times = (begun, transcripts.stamp_of(nanoseconds()))
+        self._unwritten.lines.append(_Waiting((line.role, view, stored), item, times))
 
     def pop(self, whole: Callable[[list[Item]], list[Item]]) -> Item | None:
         """Remove the last of the items that ``whole`` returns; return it, or ``None``.
@@ -352,8 +417,7 @@ class History:
         while left := whole(self.items()):
             last = left[-1]
             if last.seq < 0:
-                at = next(at for at, each in enumerate(self._waiting) if each is last)
-                self._waiting[at] = last._replace(is_gone=True)
+                next(each for each in self._unwritten.lines if each.item is last).is_taken = True
                 return last
             if self._take_back([last.seq], "pop"):
                 return last
@@ -362,7 +426,8 @@ class History:
     def clear(self) -> None:
         """Remove everything."""
         seqs = [item.seq for item in self.items() if item.seq >= 0 and not item.is_gone]
-        self._waiting = [each._replace(is_gone=True) for each in self._waiting]
+        for each in self._unwritten.lines:
+            each.is_taken = True
         if seqs:
             self._take_back(seqs, "clear")
 
@@ -373,7 +438,7 @@ class History:
         if self.episodes is not None:
             at = self.episodes.mark(self.session, "exclude", **said)
         if at is None:
-            self._popped.update(seqs)
+            self._unwritten.popped.update(seqs)
             return True
         self._refresh()
         holders = _holders(self._marks)
@@ -383,32 +448,16 @@ class History:
 
     def items(self) -> list[Item]:
         """Return the items, in order; those that a person removed are marked as gone."""
-        self._catch_up()
+        self._refresh()
         whole, seqs = transcripts.excluded(self._marks)
         by_program = {seq for seq, event in _holders(self._marks).items() if _BY in event.more}
-        self._popped -= by_program
-        popped = self._popped | by_program
+        self._unwritten.popped -= by_program
+        popped = self._unwritten.popped | by_program
         items = [(seq, item) for seq, item in self._items.items() if seq not in popped]
         marked = [
             item._replace(is_gone=True) if whole or seq in seqs else item for seq, item in items
         ]
-        return marked + [each for each in self._waiting if not each.is_gone]
-
-    def _catch_up(self) -> None:
-        """Write what waits, if that is possible now, and read what was added to the file."""
-        last, episodes = max(self._items, default=-1), self.episodes
-        written: list[Item] = []
-        if episodes and episodes.records(self.session) and episodes.recorder.flush():
-            written, self._waiting = self._waiting, []
-        self._refresh()
-        late: list[int] = []
-        for seq, item in self._items.items() if written else ():
-            same = (each for each in written if seq > last and each.json == item.json)
-            if (waited := next(same, None)) is not None:
-                written.remove(waited)
-                late += [seq] if waited.is_gone else []
-        if late:  # What was removed while it waited is removed now.
-            self._take_back(late, "pop")
+        return marked + [each.item for each in self._unwritten.lines if not each.is_taken]
 
     def _refresh(self) -> None:
         """Read what was added to the file; what cannot be read now is left for later."""
@@ -423,6 +472,9 @@ class History:
                     self._take(episode)
         except (OSError, StoreError):
             self._tail, self._items, self._marks = known
+        late, self._written_late = self._written_late, []
+        if late:
+            self._take_back(late, "pop")
 
     def _take(self, episode: Episode) -> None:
         seq = episode.seq
@@ -444,6 +496,15 @@ class History:
         stored = episode.meta.get(self.key)
         if not isinstance(stored, dict) or self.episodes is None:
             raise ValueError(self.key)
+        for number, each in enumerate(self._unwritten.lines):
+            begun, ended = each.times
+            is_it = each.line == (episode.role, episode.text, stored)
+            if is_it and begun <= episode.ts <= ended:
+                # It waited and is written now; the same words at another time are not it.
+                del self._unwritten.lines[number]
+                if each.is_taken:
+                    self._written_late.append(episode.seq)
+                break
         text = self.episodes.whole(episode)
         return as_value(stored, text, is_whole=episode.cut is None or len(text) == episode.cut)
 
@@ -464,7 +525,6 @@ def _holders(marks: Iterable[Episode]) -> dict[int, Episode]:
 
 # ---- a session ----
 
-_GUARD: Final = Lock()
 _MOST_ANSWERS: Final = 100
 _LONGEST_TITLE: Final = 100
 _Failure = (EngramdownError, OSError)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from engramdown import Cortex
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import InvalidSessionError
-from engramdown.integrations.external_session import LEFT_OUT, LEVELS
+from engramdown.integrations.external_session import LEFT_OUT, LEVELS, unwritten_of
 from engramdown.integrations.openai_agents import EngramdownSession
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.integrations.desk import Desk, again, does, kept, lines, says, weather, working
@@ -321,37 +321,32 @@ class TestTrouble:
         disk.faults.clear()
         assert kept(session, THE_RESULT) == [THE_RESULT]
 
-    def test_what_was_taken_back_while_it_waited_does_not_come_back(
+    def test_what_waits_to_be_written_is_there_for_whoever_opens_the_session_anew(
         self, cortex: Cortex, project: Path
     ) -> None:
         disk = FaultyDisk(Fault("write", 28, ".jsonl"))
         cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
-        session = EngramdownSession("s1", cortex)
-        kept(session, SAID, THE_CALL, SAID)
-        assert asyncio.run(session.pop_item()) == SAID
-        assert kept(session) == [SAID, THE_CALL]
+        kept(EngramdownSession("s1", cortex), SAID, THE_CALL, THE_RESULT)
+        assert kept(EngramdownSession("s1", cortex)) == [SAID, THE_CALL, THE_RESULT]
         assert kept(EngramdownSession("s2", cortex)) == []
+        assert asyncio.run(EngramdownSession("s1", cortex).pop_item()) == THE_RESULT
         disk.faults.clear()
-        # Whoever opens the session now finds it written.
-        assert kept(session) == [SAID, THE_CALL]
         told = {"role": "user", "content": "And?"}
-        assert kept(EngramdownSession("s1", cortex), told) == kept(session)
-        assert len(kept(session)) == 3
+        assert kept(EngramdownSession("s1", cortex), told) == [SAID, THE_CALL, told]
         fresh = EngramdownSession("s1", again(cortex, project))
-        assert asyncio.run(fresh.get_items()) == kept(session)
+        assert asyncio.run(fresh.get_items()) == [SAID, THE_CALL, told]
 
     def test_what_is_taken_back_on_a_full_disk_stays_away(
         self, cortex: Cortex, project: Path
     ) -> None:
         disk = FaultyDisk()
         cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
-        session = EngramdownSession("s1", cortex)
-        kept(session, SAID, THE_CALL)
+        kept(EngramdownSession("s1", cortex), SAID, THE_CALL)
         disk.faults.append(Fault("write", 28, ".jsonl"))
-        assert asyncio.run(session.pop_item()) == THE_CALL
-        assert kept(session) == [SAID]
+        assert asyncio.run(EngramdownSession("s1", cortex).pop_item()) == THE_CALL
+        assert kept(EngramdownSession("s1", cortex)) == [SAID]
         disk.faults.clear()
-        assert kept(session, THE_RESULT) == [SAID, THE_RESULT]
+        assert kept(EngramdownSession("s1", cortex), THE_RESULT) == [SAID, THE_RESULT]
         fresh = EngramdownSession("s1", again(cortex, project))
         assert asyncio.run(fresh.get_items()) == [SAID, THE_RESULT]
 
@@ -366,6 +361,28 @@ class TestTrouble:
         assert kept(EngramdownSession("s1", cortex), SAID) == [SAID, SAID]
         disk.faults.clear()
         assert kept(EngramdownSession("s1", cortex), THE_RESULT) == [SAID, SAID, THE_RESULT]
+
+    def test_of_many_sessions_that_wait_the_oldest_are_let_go(
+        self, cortex: Cortex, project: Path
+    ) -> None:
+        disk = FaultyDisk(Fault("write", 28, ".jsonl"))
+        cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        for number in range(1_001):
+            unwritten_of(cortex.episodes, f"s{number}", "k").popped.add(number)
+        assert unwritten_of(cortex.episodes, "s1000", "k").popped == {1000}
+        assert unwritten_of(cortex.episodes, "s0", "k").popped == set()
+
+    def test_what_waits_is_there_however_many_sessions_are_opened(
+        self, cortex: Cortex, project: Path
+    ) -> None:
+        disk = FaultyDisk()
+        cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        kept(EngramdownSession("s1", cortex), THE_CALL)
+        disk.faults.append(Fault("write", 28, ".jsonl"))
+        assert kept(EngramdownSession("s1", cortex), SAID) == [THE_CALL, SAID]
+        for number in range(1_001):
+            EngramdownSession(f"other-{number}", cortex)
+        assert kept(EngramdownSession("s1", cortex)) == [THE_CALL, SAID]
 
     def test_a_transcript_that_cannot_be_read_is_what_was_known(
         self, cortex: Cortex, project: Path
