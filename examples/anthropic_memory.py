@@ -6,7 +6,7 @@
     export ANTHROPIC_API_KEY=...     # ANTHROPIC_BASE_URL for another endpoint, ANTHROPIC_MODEL
     python examples/anthropic_memory.py
 
-The model sees ``/memories/project`` and ``/memories/global``. What it learns is in the project's
+The model sees ``/memories``, the memory of this project. What it learns is in the project's
 ``.engramdown/memory`` at once; what touches your own words waits in ``pending.md``, and
 ``engramdown review`` asks you about it. An empty line, or Ctrl-D, ends it.
 """
@@ -38,7 +38,7 @@ def main() -> int:
         return 2
     messages: list[BetaMessageParam] = []
     with cortex.session() as session:
-        tool = MemoryTool(cortex, "both", session)
+        tool = MemoryTool(cortex, session=session)
         try:
             while text := ask("you> "):
                 session.begin_turn(text)

@@ -64,8 +64,8 @@ _CHANGING: Final = {
     "context": frozenset({"page"}),
     "review": frozenset({"accept", "decline", "edit", "everything"}),
     "doctor": frozenset({"mend", "dry_run"}),
-    "log card": frozenset({"edit", "fill"}),
-    "log notes": frozenset({"write", "append", "edit", "restore", "delete"}),
+    "log card": frozenset({"edit"}),
+    "log notes": frozenset({"restore"}),
 }
 
 
@@ -297,9 +297,7 @@ class Transcripts:
             return self.find(prefix)
         running = find_running(self.sessions, self.disk)
         if running is None:
-            raise RefusalError(
-                "no session runs; `engramdown log list --open` shows those that were left open"
-            )
+            raise RefusalError("no session runs; `engramdown log` lists those that were left open")
         return running.id
 
     def newest_first(self, ids: Iterable[str]) -> list[SessionInfo]:

@@ -1,8 +1,7 @@
 """``engramdown chat``: a conversation with a model that remembers.
 
-A person is asked between two turns, never during one; without a terminal nobody is asked, and
-proposals wait in ``pending.md``. What is said is recorded at once, and the session ends with the
-conversation, however that ends.
+It needs a terminal. A person is asked between two turns, never during one. What is said is recorded
+at once, and the session ends with the conversation, however that ends.
 """
 
 from __future__ import annotations
@@ -20,14 +19,13 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from click.exceptions import Exit
 
 from engramdown import Cortex, Session
-from engramdown.cli import output, process, views
+from engramdown.cli import output, views
 from engramdown.cli.access import Transcripts, open_quietly
-from engramdown.cli.commands import WordsCommand, given, json_option, pass_place, session_option
+from engramdown.cli.commands import given, pass_place, session_option
 from engramdown.cli.layout import line, whole
-from engramdown.cli.output import REFUSED, STOPPED, RefusalError, read_stdin
+from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.errors import StoreError
 from engramdown.settings import MODES
@@ -37,16 +35,13 @@ if TYPE_CHECKING:
     from engramdown.integrations.chat.endpoint import Address, Endpoint
 
 
-# Seconds to wait for the next piece of an answer.
-_PATIENCE: Final = 120
 # Seconds after a signal in which another one does not interrupt the end of the session.
 _GRACE: Final = 5.0
 # What shells add to the number of a signal.
 _SIGNALLED: Final = 128
 
 
-@click.command(cls=WordsCommand)
-@click.argument("message", metavar="[MESSAGE]...", nargs=-1)
+@click.command()
 @click.option(
     "--model",
     metavar="NAME",
@@ -61,28 +56,14 @@ _SIGNALLED: Final = 128
     metavar="TOKENS",
     help="What a prompt may cost; by default 80000.",
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=1, max=3600),
-    default=_PATIENCE,
-    metavar="SECONDS",
-    show_default=True,
-    help="How long to wait for the next piece of an answer.",
-)
-@json_option
 @pass_place
-def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: object) -> None:
+def chat(place: Place, /, **_: object) -> None:
     """Talk with a model that remembers, on any server that speaks OpenAI's protocol.
 
-    With MESSAGE, or if stdin is not a terminal, it is one turn; "-" reads the message from stdin.
-    Between turns you decide with one key on what the model proposes to remember; where nobody can
-    be asked, it waits in pending.md. /help in a chat lists the other commands.
+    Between turns you decide with one key on what the model proposes to remember. /help in a chat
+    lists the other commands.
     """
     options = given()
-    is_talk = not message and output.is_person()
-    if is_talk and as_json:
-        example = 'engramdown chat --json "Why is CI red?"'
-        raise click.UsageError(f"with --json a chat is one turn; give the message: {example}")
     place = place._replace(mode=options["mode"] or place.mode)
     cortex = open_quietly(place, "any")
     address = _address(cortex, options)
@@ -91,25 +72,17 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
         if cortex.episodes is None or not cortex.episodes.settings.enabled:
             raise RefusalError("conversations are not recorded here, so none can go on")
         session_id = Transcripts(cortex.episodes).find(options["session"])
-    if not message and not is_talk and process.is_terminal(sys.stdin):
-        output.note("type the message, then Ctrl-D: the output does not go to a terminal")
-    text = ""
-    if not is_talk:
-        text = " ".join(message) if message and message != ("-",) else read_stdin()
-        # Half a character cannot be sent.
-        text = text.encode("utf-8", "replace").decode("utf-8").strip()
-        if not text:
-            raise RefusalError("the message is empty")
+    if not output.is_person():
+        raise RefusalError(
+            "a chat needs a terminal; a program talks through engramdown.integrations.chat"
+        )
 
     from engramdown.integrations.chat.endpoint import Endpoint
 
-    endpoint = Endpoint(address, options["timeout"])
+    endpoint = Endpoint(address)
     try:
         with _ended_by_signals(), cortex.session(session_id) as session:
-            if is_talk:
-                _talk(cortex, session, endpoint, place)
-            else:
-                _once(cortex, session, endpoint, text)
+            _talk(cortex, session, endpoint, place)
     finally:
         endpoint.close()
 
@@ -175,38 +148,7 @@ def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
     return address
 
 
-# ---- one turn, or many ----
-
-
-def _once(cortex: Cortex, session: Session, endpoint: Endpoint, message: str) -> None:
-    from engramdown.cli.chat_room import failed, waits
-    from engramdown.cli.chat_screen import TurnScreen
-    from engramdown.integrations.chat.turns import BUDGET, Chat, Listener
-
-    as_json, address = given()["as_json"], endpoint.address
-    screen = Listener() if as_json else TurnScreen()
-    before = {proposal.id for proposal in cortex.pending()}
-    talk = Chat(cortex, session, endpoint, screen, budget=given()["budget"] or BUDGET)
-    try:
-        turn = talk.turn(message)
-    finally:
-        screen.finish()
-    for notice in cortex.scopes.notices():
-        output.note(notice)
-    waiting = sum(proposal.id not in before for proposal in cortex.pending())
-    if as_json:
-        tokens = {"in": turn.tokens_in, "out": turn.tokens_out, "estimated": not turn.is_counted}
-        data = {"session": session.id, "model": address.model, "answer": turn.text}
-        used = {"tools": [*turn.tools], "tokens": tokens, "waiting": waiting}
-        how = {"outcome": turn.outcome or "ok", "problem": turn.failed}
-        output.print_json({**data, **used, **how})
-    elif waiting:
-        output.note(f"{waits(waiting)} in pending.md; `engramdown review` decides")
-    if turn.outcome == "stopped":
-        raise Exit(STOPPED)
-    if turn.outcome:
-        process.complain(failed(turn, address))
-        raise Exit(REFUSED)
+# ---- the conversation ----
 
 
 def _talk(cortex: Cortex, session: Session, endpoint: Endpoint, place: Place) -> None:

@@ -24,7 +24,6 @@ import click
 from engramdown import Cortex, Session
 from engramdown.cli import output
 from engramdown.cli.chat_screen import TurnScreen
-from engramdown.cli.context import explained
 from engramdown.cli.layout import Line, line, table, whole
 from engramdown.cli.output import RefusalError, note
 from engramdown.cli.process import complain, handling
@@ -261,10 +260,9 @@ class Room:
         if not shown:
             yield line("Nothing is remembered here yet; /remember begins.")
             yield line()
-        yield from explained(made)
         cost = (
-            f"The tools and our instructions cost {overhead:,} tokens more; the budget for all is "
-            f"{budget:,}: --budget sets it."
+            f"What the model sees now costs {made.tokens:,} tokens, the tools and our instructions "
+            f"{overhead:,} more; the budget for all is {budget:,}: --budget sets it."
         )
         yield line((cost, "dim"))
         for store in self.cortex.scopes.stores:
@@ -332,7 +330,7 @@ def failed(turn: Turn, address: Address) -> str:
         "unreachable": f"is {address.host} running? --base-url says where else it may listen",
         "unauthorized": f"look at {address.wanted}",
         "not_found": f"--model names another, --base-url says where it is{pull}",
-        "timeout": "ask again, or raise --timeout",
+        "timeout": "ask again",
         "rate_limited": "try again in a while",
         "server_error": "try again",
         "truncated": "say: go on",

@@ -1,56 +1,41 @@
-"""``engramdown context``: what a model sees of memory, and why, as text, prompt or page.
+"""``engramdown context``: what a model sees of memory, and why, as text or as a page.
 
 Into a pipe or a file the bytes are exactly those of
 :meth:`engramdown.Cortex.build_memory_context`; a terminal shows characters that could fool it as
-what they are. ``--write`` keeps a copy in a page such as AGENTS.md, ``--session`` adds a running
-conversation.
+what they are. ``--write`` keeps a copy in a page such as AGENTS.md.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
-from engramdown import Cortex, MemoryContext, WorkingContext, serializers
+from engramdown import MemoryContext, serializers
 from engramdown.cli import commands, output, process, review
-from engramdown.cli.access import Transcripts, open_cortex
+from engramdown.cli.access import open_cortex
 from engramdown.cli.layout import Line, line, table
 from engramdown.cli.output import RefusalError, file_diff, read_stdin
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted, hit_lines
 from engramdown.engram import Scope, fold
-from engramdown.errors import StoreError, UnfitFileError
+from engramdown.errors import UnfitFileError
 from engramdown.integrations import BLOCK_BUDGET, Change, page, read, write
 from engramdown.markdown import BlockError, Placed, parse, put_in, taken_out
 from engramdown.tokens import estimate_tokens
 
-NEEDS_SESSION: Final = "--budget and --format are about a conversation; give --session, too"
 NEEDS_WRITE: Final = (
-    "--check, --remove, --replace, --dry-run, --global and --project belong to --write FILE"
+    "--budget, --check, --remove, --replace, --dry-run, --global and --project belong to --write "
+    "FILE"
 )
 NOTHING: Final = "There is nothing in memory to write; `engramdown remember` begins it."
 ONE_OF_THREE: Final = "--check, --remove and --replace are three things; give one"
-NO_PAST: Final = "--as-of shows memory alone; leave out --session"
-ALONE: Final = "--write takes no message, no session and no other view of memory"
-# The default for --budget with --session.
-PROMPT_BUDGET: Final = 80_000
-_OF_A_SESSION: Final = ("budget", "shape")
+ALONE: Final = "--write takes no message and no other view of memory"
 _OF_A_FILE: Final = ("check", "remove", "replace", "scope", "dry_run")
-_OTHERS: Final = ("message", "explain", "session", "shape", "as_of")
-# The titles of the parts of a prompt.
-_PARTS: Final = {
-    "soul": "Who you are",
-    "skills": "Skills",
-    "history": "Earlier sessions",
-    "journal": "Journal",
-    "notes": "Working notes",
-    "relevant": "Relevant now",
-}
+_OTHERS: Final = ("message", "explain", "as_of")
 
 
 @click.command(cls=commands.WordsCommand)
@@ -58,18 +43,11 @@ _PARTS: Final = {
 @click.option(
     "--explain", is_flag=True, help="Show each section's tokens, budget, what is left out."
 )
-@commands.session_option("Print all that a model sees next of this conversation.")
-@click.option(
-    "--budget", type=click.IntRange(0), metavar="TOKENS", help="What it may cost (default: 80000)."
-)
-@click.option(
-    "--format",
-    "shape",
-    type=click.Choice(("text", "openai", "anthropic")),
-    help="Print it as a text, or as messages for a provider.",
-)
 @click.option(
     "--write", "page", type=commands.PATH, metavar="FILE", help="Keep memory in a block of FILE."
+)
+@click.option(
+    "--budget", type=click.IntRange(0), metavar="TOKENS", help="With --write: what it may cost."
 )
 @click.option("--check", is_flag=True, help="With --write: only see whether FILE is up to date.")
 @click.option("--remove", is_flag=True, help="With --write: take the block out of FILE.")
@@ -85,8 +63,8 @@ _PARTS: Final = {
 def context(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: object) -> None:
     """Print what a model sees of memory, ranked for MESSAGE; "-" reads it from stdin.
 
-    SESSION is the id of a conversation, or the beginning of one. --write keeps memory in a file
-    that agents read by themselves; no byte outside its block changes.
+    --write keeps memory in a file that agents read by themselves; no byte outside its block
+    changes.
     """
     chosen = commands.given()
     if chosen["page"] is not None:
@@ -94,35 +72,20 @@ def context(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: ob
             raise click.UsageError(ALONE)
         _write_page(place, chosen["page"])
         return
-    if any(chosen[name] for name in _OF_A_FILE):
+    if chosen["budget"] is not None or any(chosen[name] for name in _OF_A_FILE):
         raise click.UsageError(NEEDS_WRITE)
-    session = chosen["session"]
-    if session is None and any(chosen[name] is not None for name in _OF_A_SESSION):
-        raise click.UsageError(NEEDS_SESSION)
-    if session is not None and chosen["as_of"]:
-        raise click.UsageError(NO_PAST)
     cortex = open_cortex(place, as_of=chosen["as_of"])
     # A person also learns what came with git; what is printed stays what a model sees.
     if process.is_terminal(sys.stderr) and (count := len(cortex.review.arrivals())):
         output.note(review.came_briefly(count))
     asked = read_stdin() if message == ("-",) else " ".join(message)
-    if session is not None:
-        _show_prompt(cortex, asked, chosen)
-    else:
-        made = cortex.build_memory_context(asked, scratchpad=True)
-        if chosen["explain"] and not as_json:
-            output.show(_explain_memory(made))
-        else:
-            # Only JSON has more than the text.
-            data = serializers.context_data(made, serializers.folders(cortex)) if as_json else {}
-            _print(data, str(made), as_json=as_json)
-
-
-def _print(data: dict[str, Any], text: str, *, as_json: bool) -> None:
+    made = cortex.build_memory_context(asked, scratchpad=True)
     if as_json:
-        output.print_json(data)
+        output.print_json(serializers.context_data(made, serializers.folders(cortex)))
+    elif chosen["explain"]:
+        output.show(_explain_memory(made))
     else:
-        output.print_exact(text if text.endswith("\n") else f"{text}\n")
+        output.print_exact(made if made.endswith("\n") else f"{made}\n")
 
 
 def _explain_memory(made: MemoryContext) -> Iterator[Line]:
@@ -247,50 +210,3 @@ def _page_lines(change: Change, text: str, repeated: list[int], *, dry: bool) ->
     if text:
         done = f"Memory {'would be' if dry else 'is'} in {path}."
     yield line((done, "good"), hang=2)
-
-
-# ---- the prompt of a conversation ----
-
-
-def _show_prompt(cortex: Cortex, message: str, chosen: Mapping[str, Any]) -> None:
-    """Print what a model sees next of a conversation.
-
-    Raises:
-        RefusalError: There is no such session, or the id is not unique.
-        StoreError: If memory cannot be read, or a template is broken.
-    """
-    if cortex.episodes is None:
-        raise StoreError("no scope has files, so no conversation is recorded")
-    session = Transcripts(cortex.episodes).find(chosen["session"])
-    budget = PROMPT_BUDGET if chosen["budget"] is None else chosen["budget"]
-    made = cortex.conversations.build_context(session, budget, message=message)
-    if chosen["explain"] and not chosen["as_json"]:
-        output.show(explained(made))
-        return
-    shapes = {"text": made.text, "openai": made.openai, "anthropic": made.anthropic}
-    prompt: Any = shapes[chosen["shape"] or "text"]()
-    text = prompt if isinstance(prompt, str) else json.dumps(prompt, indent=2)
-    data = serializers.prompt_data(made, prompt)
-    _print(data, text, as_json=chosen["as_json"])
-
-
-def explained(made: WorkingContext) -> Iterator[Line]:
-    """Yield what each part of a prompt costs, and what it leaves out."""
-    rows = [("tokens", "part")]
-    for name, title in _PARTS.items():
-        if text := getattr(made, name):
-            rows.append((str(estimate_tokens(text)), title))
-    shown = [section for section in made.sections if section.text]
-    rows += [(str(each.tokens), each.heading.removeprefix("## ")) for each in shown]
-    yield from table(rows) if len(rows) > 1 else ()
-    count = len(made.messages)
-    said = "1 message or summary" if count == 1 else f"{count:,} messages and summaries"
-    total = (
-        f"{made.tokens:,} tokens of {made.budget:,} in all, with the words around the parts; "
-        f"{said}, {len(made.recent)} of them always"
-    )
-    yield line((total, "strong"))
-    if made.dropped:
-        yield line()
-        lost = [(str(each.tokens), each.what, each.where, each.reason) for each in made.dropped]
-        yield from table([("tokens", "not shown, or not whole", "where", "why"), *lost])

@@ -9,19 +9,19 @@ import sys
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from click.exceptions import Exit
 
 from engramdown import serializers
-from engramdown.cli import access, commands, output, process, views
+from engramdown.cli import access, commands, process, views
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.output import STORE_FAILED, RefusalError, draft_kept, edit_text, read_stdin
 from engramdown.cli.process import Place
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError
-from engramdown.journal import Note, WorkingNotes
+from engramdown.journal import WorkingNotes
 from engramdown.storage import disk_of
 from engramdown.transcripts import is_session_id
 
@@ -33,7 +33,6 @@ NOTES_HEAD: Final = "In the notes on sessions:"
 _NO_TEXT: Final = "the text is empty; nothing was written"
 _EDIT_INSTEAD: Final = "give TEXT, or - to read it from stdin"
 _NO_NOTES: Final = "no notes are kept on this session"
-_ACTIONS: Final = ("write", "append", "edit", "restore", "delete", "history")
 _AUTHORS: Final = {"person": "you", "agent": "assistant"}
 
 COMMANDS: Final = commands.read_table(__file__)
@@ -217,28 +216,25 @@ def _words(day: Day) -> tuple[str, str]:
 
 @click.command()
 @commands.session_argument
-@click.option("--write", metavar="TEXT", help='Replace them; "-" reads TEXT from stdin.')
-@click.option("--append", metavar="TEXT", help='Add to them; "-" reads TEXT from stdin.')
-@click.option("--edit", is_flag=True, help="Replace them in your editor.")
 @click.option("--history", is_flag=True, help="Show the texts that were replaced.")
 @click.option("--restore", type=click.IntRange(1), metavar="N", help="Bring back text N of these.")
-@click.option("--delete", is_flag=True, help="Remove them; --restore 1 brings them back.")
 @commands.scoped(*commands.HERE, dry_run=True)
 def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
-    """Show the notes that an assistant keeps on a session, or change them.
+    """Show the notes that an assistant keeps on a session.
 
-    SESSION is an id or the beginning of one; without it, the session that began last.
+    SESSION is an id or the beginning of one; without it, the session that began last. The notes
+    are a file, which you may edit or remove.
     """
     options = commands.given()
-    if sum(options[action] not in (None, False) for action in _ACTIONS) > 1:
-        raise click.UsageError(f"give one of --{', --'.join(_ACTIONS)}")
+    number = options["restore"]
+    if options["history"] and number is not None:
+        raise click.UsageError("give one of --history, --restore")
     notebook = _open_notes(place, session, options["scope"])
     if options["history"]:
         _show_history(notebook)
         return
     seen = notebook.read()
-    text = _text_for(notebook, seen.text, options)
-    if text is None:
+    if number is None:
         at = f"  updated {_minute(seen.updated)} UTC" if seen.updated else ""
         title = line((notebook.session, "strong"), (at, "dim"))
         lines = [title, whole((str(notebook.path), "where")), line(), line(seen.text)]
@@ -246,12 +242,14 @@ def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
         if not seen.digest:
             raise RefusalError(_NO_NOTES)
     elif dry_run:
-        whole_text = text if options["append"] is None else f"{seen.text}\n{text}".strip("\n")
-        before, after = (f"{each}\n" if each else "" for each in (seen.text, whole_text))
+        before, after = (f"{it}\n" if it else "" for it in (seen.text, notebook.earlier(number)))
         data = serializers.notes_data(notebook, seen)
         commands.show_dry_run(notebook.path, before, after, data, name=notebook.path.name)
     else:
-        _show_changed(notebook, seen.text, _written(notebook, text, seen, options))
+        note = notebook.restore(number)
+        data = {"changed": note.text != seen.text, **serializers.notes_data(notebook, note)}
+        lines = [whole((f"Wrote {notebook.path}", "good"))]
+        commands.show(lines, {**data, "hidden": [*note.hidden]})
 
 
 def _open_notes(place: Place, session: str, chosen: str | None) -> WorkingNotes:
@@ -265,41 +263,6 @@ def _open_notes(place: Place, session: str, chosen: str | None) -> WorkingNotes:
     return WorkingNotes(root, access.open_transcripts(place, chosen).find(session), disk=disk)
 
 
-def _text_for(kept: WorkingNotes, before: str, chosen: dict[str, Any]) -> str | None:
-    """Return the text to write, add or restore; ``""`` removes the notes, ``None`` shows them."""
-    if chosen["delete"]:
-        return ""
-    if chosen["restore"] is not None:
-        return kept.earlier(chosen["restore"])
-    if chosen["edit"]:
-        return edit_text(before, _EDIT_INSTEAD)
-    given_text = chosen["append"] if chosen["write"] is None else chosen["write"]
-    if given_text is None:
-        return None
-    text = read_stdin() if given_text == "-" else given_text
-    if not text.strip():
-        raise click.UsageError(_NO_TEXT)
-    return text
-
-
-def _written(kept: WorkingNotes, text: str, seen: Note, chosen: dict[str, Any]) -> Note | None:
-    """Change notes as an option says; ``None`` if they were removed."""
-    if chosen["delete"]:
-        if not kept.delete(by="person"):
-            raise RefusalError(_NO_NOTES)
-        return None
-    if chosen["restore"] is not None:
-        return kept.restore(chosen["restore"])
-    if chosen["append"] is not None:
-        return kept.append(text, by="person")
-    if not chosen["edit"]:
-        return kept.write(text, by="person")
-    try:
-        return kept.write(text, by="person", expected=seen.digest)
-    except EngramdownError as error:
-        raise draft_kept(text, error) from error
-
-
 def _show_history(kept: WorkingNotes) -> None:
     versions, lines = kept.history(), []
     for at, version in enumerate(versions, 1):
@@ -310,15 +273,3 @@ def _show_history(kept: WorkingNotes) -> None:
     commands.show(lines, data)
     if not versions:
         raise RefusalError(f"no notes on {kept.session} were replaced so far")
-
-
-def _show_changed(kept: WorkingNotes, before: str, note: Note | None) -> None:
-    after = Note() if note is None else note
-    data = {"changed": after.text != before, **serializers.notes_data(kept, after)}
-    if note is not None and note.text == before and not commands.given()["as_json"]:
-        output.note(views.UNCHANGED)
-        return
-    again = f"`engramdown log notes {kept.session} --restore 1` brings it back"
-    done = f"Removed {kept.path}; {again}" if note is None else f"Wrote {kept.path}"
-    lines = [whole((done, "good")), *_hidden_lines(after.hidden)]
-    commands.show(lines, {**data, "hidden": list(after.hidden)})

@@ -6,7 +6,7 @@ loaded when they are called, so that a hook starts fast.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -15,14 +15,13 @@ from engramdown.cli.access import Transcripts, open_transcripts
 from engramdown.cli.layout import clock
 from engramdown.cli.output import RefusalError, read_stdin
 from engramdown.cli.process import Place
-from engramdown.cli.views import counted
 from engramdown.episodes import Said
 from engramdown.errors import StoreError
-from engramdown.language import json_object
 from engramdown.transcripts import check_session_id
 
 COMMANDS: Final = commands.read_table(__file__)
 _REMOVED: Final = {
+    "ingest": "EpisodicMemory.ingest, or `engramdown import`",
     "gists": "`engramdown log compact`, or `engramdown log show`",
     "steps": "`engramdown log tools --json`, or EpisodicMemory.iterations",
 }
@@ -76,12 +75,6 @@ _call = click.option(
     "--call", metavar="ID", default="", help="The id that a call and its result share."
 )
 _model = click.option("--model", metavar="MODEL", default="", help="The model that speaks.")
-_offered = click.option(
-    "--offered",
-    multiple=True,
-    metavar="TOOL",
-    help="A tool that the model was offered in this step; may be given again.",
-)
 _ms = click.option(
     "--ms", type=click.FloatRange(0), metavar="MS", help="How long it took, in milliseconds."
 )
@@ -130,7 +123,6 @@ def _record(place: Place, role: str) -> None:
         model=options.get("model", ""),
         ms=options.get("ms"),
         error=options.get("error", False),
-        meta={"tools_offered": list(options["offered"])} if options.get("offered") else {},
     )
     pointer = transcripts.memory.log(session, role, text, **facts)
     if pointer is None:
@@ -144,46 +136,11 @@ def _record(place: Place, role: str) -> None:
 
 
 user = _role("user", _name)
-assistant = _role("assistant", _name, _model, _offered)
+assistant = _role("assistant", _name, _model)
 system = _role("system", _name)
-tool_call = _role("tool_call", _tool, _call, _offered)
+tool_call = _role("tool_call", _tool, _call)
 tool_result = _role("tool_result", _tool, _call, _ms, _error)
 scratchpad = _role("scratchpad", _name, _ms, _error)
-
-
-@click.command()
-@click.argument("file", metavar="FILE", type=click.File(encoding="utf-8"))
-@commands.session_option("The session; without it, the one that the messages name.", metavar="ID")
-@_in_scope
-def ingest(place: Place, /, *, session: str | None, scope: str | None, **_: object) -> None:
-    """Record messages of another program, all of them or none, each once.
-
-    FILE has one JSON object a line with `id`, `role` and `text`; "-" reads stdin. A message whose
-    id is in the session already is not written again.
-    """
-    transcripts = open_transcripts(place, scope, write=True)
-    # Only a line feed ends a line: JSON may hold other line ends.
-    lines = enumerate(commands.given()["file"].read().split("\n"), 1)
-    batch = [_message(at, text) for at, text in lines if text.strip()]
-    try:
-        result = transcripts.memory.ingest(batch, session)
-    except ValueError as error:
-        raise RefusalError(str(error)) from error
-    if commands.given()["as_json"]:
-        pointers = [None if each is None else str(each) for each in result.pointers]
-        output.print_json({**result._asdict(), "pointers": pointers})
-        return
-    known = f"; {result.known} {'was' if result.known == 1 else 'were'} there already"
-    new = f"{result.session}: recorded {counted(result.new, 'message')}"
-    click.echo(new + (known if result.known else ""))
-
-
-def _message(at: int, text: str) -> dict[str, Any]:
-    message = json_object(text)
-    if message is not None:
-        return message
-    form = "write one message a line, with id, role and text"
-    raise RefusalError(f"line {at} is not a JSON object; {form}")
 
 
 # ---- beginning and ending ----

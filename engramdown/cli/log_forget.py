@@ -14,7 +14,7 @@ import click
 
 from engramdown import serializers
 from engramdown.cli import commands, log_show, output, views
-from engramdown.cli.access import Transcripts, home_of, open_cortex, open_transcripts, project_of
+from engramdown.cli.access import Transcripts, home_of, open_transcripts, project_of
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.log_show import fact_lines
 from engramdown.cli.output import RefusalError, edit_file, edit_text
@@ -191,7 +191,7 @@ def _warnings(done: Forgotten, traces: Traces) -> Iterator[str]:
     if done.notes is not None:
         yield (
             f"{done.notes}: the notes on the session stay; see whether they quote what is gone, "
-            f"and save them or remove them with `engramdown log notes {done.session} --delete`"
+            "and save the file or remove it"
         )
     if done.quoted:
         names = " ".join(map(str, done.quoted))
@@ -220,11 +220,8 @@ def _warnings(done: Forgotten, traces: Traces) -> Iterator[str]:
 @click.command()
 @commands.session_argument
 @click.option("--edit", is_flag=True, help="Correct it in your editor; what you write wins.")
-@click.option("--fill", is_flag=True, help="Let the model that is set fill it in first.")
 @commands.in_scope
-def card(
-    place: Place, /, *, session: str, scope: str | None, edit: bool, fill: bool, **_: object
-) -> None:
+def card(place: Place, /, *, session: str, scope: str | None, edit: bool, **_: object) -> None:
     """Show what a session was about: title, summary, tools, files.
 
     SESSION is an id or the beginning of one; without it, the session that began last.
@@ -232,13 +229,6 @@ def card(
     transcripts = open_transcripts(place, scope)
     name = transcripts.find(session)
     pages = CardFiles(transcripts.memory.folder.parent, transcripts.disk)
-    if fill:
-        from engramdown.sleep import fill_card
-
-        if not fill_card(open_cortex(place).scopes, transcripts.memory, name):
-            raise RefusalError(
-                f"nothing of {name} may be shown to a model, or lines were removed meanwhile"
-            )
     if edit:
         _edit(transcripts, pages, name)
     shown, path = transcripts.memory.card(name), pages.path(name)

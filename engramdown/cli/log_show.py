@@ -68,24 +68,11 @@ _STYLES: Final = {"user": "good", "assistant": "where", "event": "dim"}
 
 @click.command("list")
 @commands.number_option("At most so many sessions.", 20)
-@click.option("--open", "is_open", is_flag=True, help="Only those that have not ended.")
-@commands.since_option("Only what was going on at DATE or later.")
-@commands.until_option("Only what had begun by DATE.")
 @commands.in_scope
-def list_sessions(place: Place, /, *, scope: str | None, number: int, **wanted: Any) -> None:  # noqa: ANN401 - as click gives them
-    """List sessions, the newest first.
-
-    DATE is a day, 2026-02-27, or a time, "2026-02-27 10:15", of your clock.
-    """
+def list_sessions(place: Place, /, *, scope: str | None, number: int, **_: object) -> None:
+    """List sessions, the newest first."""
     transcripts = open_transcripts(place, scope)
-    is_open, since, until = wanted["is_open"], wanted["since"], wanted["until"]
-    infos = [
-        info
-        for info in reversed(transcripts.sessions.list())
-        if not (is_open and info.ended)
-        and not (since and info.last < since)
-        and not (until and info.started > until)
-    ]
+    infos = transcripts.sessions.list()[::-1]
     listed = [(info, transcripts.tally(info.id)) for info in infos[:number]]
     data = [
         serializers.session_data(*each, transcripts.sessions.path(each[0].id)) for each in listed
@@ -95,8 +82,6 @@ def list_sessions(place: Place, /, *, scope: str | None, number: int, **wanted: 
         older = counted(len(infos) - number, "older session")
         output.note(f"{older} not shown; -n {len(infos)} shows all")
     if not listed:
-        if is_open or since or until:
-            raise RefusalError("no session passes these filters; `engramdown log` shows the newest")
         raise RefusalError(no_sessions(transcripts.memory.folder))
 
 

@@ -44,7 +44,6 @@ _SCOPES: Final = {
 }
 _ACTION_STYLES: Final = {
     "added": "good",
-    "replaced": "warn",
     "unchanged": "dim",
     "refused": "bad",
     "failed": "bad",
@@ -284,7 +283,7 @@ def delete_skill(
 def restore_skill(
     place: Place, /, *, label: str, scope: Scope | None, dry_run: bool, **_: object
 ) -> None:
-    """Bring back the skill called LABEL that was deleted or replaced last."""
+    """Bring back the skill called LABEL that was deleted last."""
     where, root = meant(place, scope or "project")
     skills = opened(place, where)
     if dry_run:
@@ -340,9 +339,6 @@ def _show_dry_run(skill: library.Skill, before: str) -> None:
 @click.command("import")
 @click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
 @click.option("--only", metavar="LABEL", multiple=True, help="Only this one; repeatable.")
-@click.option(
-    "--replace", is_flag=True, help="Also where there is one of that label, which is kept aside."
-)
 @commands.scoped(
     "Keep them for all projects.", "Keep them in this project (default).", dry_run=True
 )
@@ -361,15 +357,14 @@ def import_skills(
         raise RefusalError(f"no skill {missing} there; the skills there are: {there}")
     if not incoming:
         raise RefusalError(f"{path}: holds no skill; one is a folder with a SKILL.md")
-    options = commands.given()
-    where, _root = meant(place, options["scope"] or "project")
+    where, _root = meant(place, commands.given()["scope"] or "project")
     skills = opened(place, where)
     bring = skills.fate_of if dry_run else skills.bring_in
     wanted = [each for each in incoming if not only or each.label in only]
-    fates = [bring(where, each, replace=options["replace"]) for each in wanted]
+    fates = [bring(where, each) for each in wanted]
     counts = Counter[str](fate.action for fate in fates)
     came = "would come in" if dry_run else "came in"
-    summary = [f"{counted(counts['added'] + counts['replaced'], 'skill')} {came}"]
+    summary = [f"{counted(counts['added'], 'skill')} {came}"]
     rest = ("unchanged", "refused", "failed")
     summary += [f"{counts[action]} {action}" for action in rest if counts[action]]
     lines = [row for fate in fates for row in _import_lines(fate)]
@@ -390,9 +385,7 @@ def _import_lines(fate: library.Fate) -> Iterator[Line]:
     about = f"{counted(len(each.files), 'file')}, {shown}{without}, from {each.source}"
     action = (fate.action, _ACTION_STYLES[fate.action])
     yield line((each.label, "id"), "  ", action, f"  {fate.reason or about}", hang=4)
-    if fate.action in ("added", "replaced"):
+    if fate.action == "added":
         yield line((" ".join(each.page.text("description").split()), "dim"), indent=4)
     for finding in each.findings if fate.action != "refused" else ():
         yield line((f"{finding.file}:{finding.line}: {finding.message}", "warn"), indent=4)
-    if fate.kept is not None:
-        yield whole((f"    the one before is kept in {fate.kept}", "where"))

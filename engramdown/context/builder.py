@@ -162,21 +162,18 @@ class ContextBuilder:
             self._settled.pop(next(iter(self._settled)))
         return found
 
-    def earlier_sessions(
-        self, running: str = "", in_view: Iterable[str] = ()
-    ) -> tuple[EarlierSession, ...]:
+    def earlier_sessions(self, running: str = "") -> tuple[EarlierSession, ...]:
         """Return the sessions that a model is to be reminded of, newest first; none unless set.
 
         Args:
             running: The id of the session that runs: what ended after it began is left out.
-            in_view: The ids of sessions that the model sees anyway.
         """
         episodes = self.scopes.episodes
         if not self.scopes.settings.episodes.history or episodes is None:
             return ()
         from engramdown.episodes.earlier_sessions import earlier
 
-        return tuple(earlier(episodes, running, in_view))
+        return tuple(earlier(episodes, running))
 
     def past_experience(
         self,

@@ -6,7 +6,7 @@ For who the assistant is, the project comes before the global scope.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,16 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 from engramdown import kinds
 from engramdown.context import sections
 from engramdown.context.sections import Last, Memory, MemoryContext, Procedures, Section
-from engramdown.engram import Scope, fact_key, fold
+from engramdown.engram import Scope, fact_key
 from engramdown.errors import StoreError
 from engramdown.hippocampus import snapshot
 from engramdown.hippocampus.entry import Entry, address
-from engramdown.hippocampus.history import History, Step
 from engramdown.hippocampus.store import Hippocampus, HippocampusProtocol
-from engramdown.kinds import ARCHIVE, PROFILE
-from engramdown.markdown import Metadata, Placed, parse
-from engramdown.secrets.redaction import redact
-from engramdown.storage.disk import named_errors
+from engramdown.kinds import PROFILE
+from engramdown.markdown import is_address, parse
 
 if TYPE_CHECKING:
     from engramdown.episodes.earlier_sessions import EarlierSession
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
 _TAKEN_OUT: Final = frozenset({"deleted", "forgotten"})
 # To compare pages takes the square of their lines: of larger ones nothing is taken out.
 _MOST_LINES: Final = 1_000
-_MOST_PAIRS: Final = 10_000
 
 
 def left(before: str, now: str) -> str:
@@ -61,72 +57,6 @@ def left(before: str, now: str) -> str:
         # What was moved has not been taken out.
         gone |= {at for at in range(start, end) if op == "delete" and old[at] not in new}
     return "\n".join(line for at, line in enumerate(old) if at not in gone)
-
-
-def taken_out(gone: Sequence[Entry], steps: Collection[Step]) -> set[str]:
-    """Return the ids of the facts that a person took out of the profile.
-
-    Others gave way to a newer one, or were put in other words.
-
-    Args:
-        gone: Facts that are not there any more.
-        steps: What happened since they were; if nothing is known, all of them are taken out.
-    """
-    if not steps:
-        return {entry.id for entry in gone}
-    ids, words = set[str](), set[str]()
-    for step in steps:
-        for change in step.changes:
-            is_undone = step.op == "undo" and change.file == PROFILE and change.after is None
-            if is_undone or change.erased:
-                ids.add(change.id)
-            # What a person said no to is in the archive.
-            for placed in _first_block(change.after) if change.file == ARCHIVE else ():
-                meta = placed.block.meta or Metadata()
-                if meta.get("reason") in _TAKEN_OUT:
-                    ids.add(meta.get("id"))
-                    words.add(fold(placed.block.text))
-    is_erased = any(step.op == "erase" for step in steps)
-    reworded = {name: heir for step in steps for name, heir in _reworded(step)}
-    found: set[str] = set()
-    for entry in gone:
-        name, text = entry.id, entry.text
-        while name in reworded:
-            name, text = reworded.pop(name)
-        # The archive holds no secrets.
-        # A line without an id that was erased has no name in the journal.
-        is_nameless = is_erased and name[:1] in "~_"
-        if name in ids or is_nameless or fold(redact(text)) in words:
-            found.add(entry.id)
-    return found
-
-
-def _reworded(step: Step) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield lines without an id that a person changed: what each is called now, and says.
-
-    Such a line is known by its words, so that for memory it went and another one came.
-    """
-    from difflib import get_close_matches
-
-    mine = [each for each in step.changes if step.by == "person" and each.file == PROFILE]
-    come = {_block_text(change.after): change.id for change in mine if change.before is None}
-    gone = [change for change in mine if change.after is None]
-    if len(gone) * len(come) > _MOST_PAIRS:
-        return
-    for change in gone:
-        before = _block_text(change.before)
-        key = fact_key(before)
-        heirs = [text for text in come if key and fact_key(text) == key]
-        for heir in (heirs or get_close_matches(before, come, n=1))[:1]:
-            yield change.id, (come.pop(heir), heir)
-
-
-def _block_text(raw: str | None) -> str:
-    return "".join(placed.block.text for placed in _first_block(raw))
-
-
-def _first_block(raw: str | None) -> list[Placed]:
-    return parse(raw or "").placed()[:1]
 
 
 # ---- who the assistant is and whom it serves, and from which files that is ----
@@ -180,13 +110,11 @@ class Identity(NamedTuple):
         soul: The page that says who the assistant is, as far as a model may see it, or ``""``.
         profile: The facts about the user that a model may see, in file order.
         pages: The files that they are from: the soul, then the profile.
-        step: The last step of the journal that they are from, or ``""``.
     """
 
     soul: str = ""
     profile: tuple[Entry, ...] = ()
     pages: tuple[Page, Page] = (Page("soul", "global"), Page("profile", "global"))
-    step: str = ""
 
     @property
     def soul_path(self) -> Path | None:
@@ -327,11 +255,10 @@ class Recollection:
         Raises:
             StoreError: If one cannot be read.
         """
-        step = self._read(lambda: self._history(lambda history: history.last, ""), "")
         soul, page = self._soul()
         facts = self._shown(self.global_hc, self.global_hc.recall_identity)
         beside = self._facts_beside(facts)
-        return Identity(soul, (*facts, *beside), (page, self._profile()), step)
+        return Identity(soul, (*facts, *beside), (page, self._profile()))
 
     def standing(self, frozen: Identity) -> Identity:
         """Return ``frozen`` without what a person took out since.
@@ -345,22 +272,33 @@ class Recollection:
         # What cannot be read now was not taken out.
         now = self._read(partial(self._soul_now, frozen.pages[0]), frozen.soul)
         soul = left(frozen.soul, now) if frozen.soul else ""
-        here = {each.id for each in self._read(self.global_hc.recall_identity, [*frozen.profile])}
+        here = self._read(self.global_hc.recall_identity, [*frozen.profile])
         # Facts beside a scope are in no journal: one that is gone was taken out.
-        beside = {each.id for each in self._facts_beside(())}
-        known = tuple(e for e in frozen.profile if e.id in beside or not _is_beside(e))
-        gone = [each for each in known if each.id not in here and not _is_beside(each)]
+        ids = {each.id for each in (*here, *self._facts_beside(()))}
+        gone = [each for each in frozen.profile if each.id not in ids]
         if gone:
-            self._scopes.notice(wait=False)
-            # Where somebody else writes, a deletion is not in the journal yet: it counts as it
-            # stands.
-            store = self.global_hc
-            is_told = not isinstance(store, Hippocampus) or store.files.is_noticed(PROFILE)
-            nothing: list[Step] = []
-            after = partial(History.steps_after, step_id=frozen.step)
-            out = taken_out(gone, self._history(after, nothing) if is_told else nothing)
-            known = tuple(each for each in known if each.id not in out)
-        return frozen._replace(soul=soul, profile=known)
+            before = {each.id for each in frozen.profile}
+            ids |= self._changed(gone, [each.text for each in here if each.id not in before])
+        profile = tuple(each for each in frozen.profile if each.id in ids)
+        return frozen._replace(soul=soul, profile=profile)
+
+    def _changed(self, gone: Iterable[Entry], new: Sequence[str]) -> set[str]:
+        """Return the ids of those facts that gave way to ``new`` ones, and were not taken out.
+
+        Of a fact that we wrote the archive says so. A line of a person's, which has no id, gave way
+        to one with its key, or in nearly the same words.
+        """
+        from difflib import get_close_matches
+
+        keys = {fact_key(text) for text in new} - {""}
+        retired = (each for each in self._scopes.archived() if each.entry.scope == "global")
+        changed = {each.entry.id for each in retired if each.reason not in _TAKEN_OUT}
+        for each in gone:
+            is_by_hand = is_address(each.id) and not _is_beside(each)
+            is_like = fact_key(each.text) in keys or get_close_matches(each.text, new, n=1)
+            if is_by_hand and is_like and not self._scopes.was_erased(each.text):
+                changed.add(each.id)
+        return changed
 
     def _soul(self) -> tuple[str, Page]:
         """Return what a model is shown of who the assistant is, and the file that is used."""
@@ -466,15 +404,6 @@ class Recollection:
         return found
 
     # ---- reading ----
-
-    def _history(self, read: Callable[[History], T], otherwise: T) -> T:
-        """Return something of the history, or ``otherwise`` for a store without files."""
-        if not isinstance(self.global_hc, Hippocampus):
-            return otherwise
-        history = self.global_hc.files.history
-        with named_errors(history.path, "read"):
-            history.refresh()
-            return read(history)
 
     def _read(self, read: Callable[[], T], otherwise: T) -> T:
         """Return what can be read, or something else where it cannot."""

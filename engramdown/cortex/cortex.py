@@ -370,7 +370,6 @@ class Cortex:
         parent: str | None = None,
         parent_call: str | None = None,
         title: str = "",
-        in_view: Iterable[str] = (),
         conversation: str = "",
     ) -> Session:
         """Begin a conversation, which is recorded in the transcripts.
@@ -381,7 +380,6 @@ class Cortex:
             parent: The id of the session that begins it.
             parent_call: The tool call that begins it.
             title: Its title.
-            in_view: The ids of sessions that the model sees anyway, so that it is not reminded.
             conversation: The UUID of the conversation that another program has it in. A session
                 that began with the same one goes on, unless ``session`` is given.
 
@@ -391,9 +389,7 @@ class Cortex:
         """
         from engramdown.cortex.session import Session
 
-        return Session(
-            self, session, parent, parent_call, title, in_view=in_view, conversation=conversation
-        )
+        return Session(self, session, parent, parent_call, title, conversation=conversation)
 
     def tool_definitions(
         self, style: str = "openai", names: Iterable[str] | None = None

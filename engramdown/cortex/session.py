@@ -70,7 +70,6 @@ class Session:
         parent_call: str | None = None,
         title: str = "",
         *,
-        in_view: Iterable[str] = (),
         conversation: str = "",
     ) -> None:
         """Begin a session and carry out ticks; see :meth:`Cortex.session`."""
@@ -91,7 +90,7 @@ class Session:
                 session, parent, parent_call, title=title, conversation=conversation
             )
         # Looked up once, so that the beginning of the prompt stays the same.
-        self.earlier = cortex.context.earlier_sessions(self._id, in_view)
+        self.earlier = cortex.context.earlier_sessions(self._id)
         self._began: Pointer | None = None
         self._asked = ""
         self._asked_before: deque[str] = deque(maxlen=_ASKED_BEFORE)

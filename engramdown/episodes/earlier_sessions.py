@@ -60,20 +60,16 @@ class EarlierSession:
     gap: str = ""
 
 
-def eligible(
-    sessions: Iterable[SessionInfo], before: str = "", in_view: Iterable[str] = ()
-) -> list[SessionInfo]:
+def eligible(sessions: Iterable[SessionInfo], before: str = "") -> list[SessionInfo]:
     """Return the sessions that may be shown, newest first.
 
-    These have ended, before ``before`` (a time as in a line) unless that is ``""``; are not seen
-    anyway (``in_view``); and were begun by no other session, whose own lines say what came of them.
+    These have ended, before ``before`` (a time as in a line) unless that is ``""``, and were begun
+    by no other session, whose own lines say what came of them.
     """
-    seen = set(in_view)
     found = [
         each
         for each in sessions
-        if each.ended and not each.parent and each.id not in seen
-        if not before or each.ended < before
+        if each.ended and not each.parent and (not before or each.ended < before)
     ]
     return sorted(found, key=_key, reverse=True)
 
@@ -151,16 +147,13 @@ def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + _ELLIPSIS
 
 
-def earlier(
-    memory: EpisodicMemory, running: str = "", in_view: Iterable[str] = ()
-) -> list[EarlierSession]:
+def earlier(memory: EpisodicMemory, running: str = "") -> list[EarlierSession]:
     """Return earlier sessions, newest first.
 
     Args:
         memory: The transcripts.
         running: The id of the session that runs: what ended after it began is left out, so that it
             sees the same when it goes on in another process.
-        in_view: The ids of sessions that the model sees anyway.
     """
     try:
         sessions = memory.sessions()
@@ -169,7 +162,7 @@ def earlier(
     pages = CardFiles(memory.folder.parent, Disk())
     before = next((each.started for each in sessions if each.id == running), "")
     found: list[EarlierSession] = []
-    for info in eligible(sessions, before, (running, *in_view))[:_READ]:
+    for info in eligible(sessions, before)[:_READ]:
         with contextlib.suppress(OSError, EngramdownError):
             transcript = memory.session(info.id)
             past = summarized(info, pages.card(transcript), transcript.episodes, len(found))

@@ -286,16 +286,6 @@ class MemoryFiles:
             return False
         return any_saves
 
-    def is_noticed(self, name: str) -> bool:
-        """Whether a file is as its last step left it: nothing is to be taken in.
-
-        Raises:
-            StoreError: If it cannot be read.
-        """
-        with named_errors(self.folder / name, "read"):
-            self.history.refresh()
-            return self._reader.read(name).digest == (self.history.head(name) or "")
-
     @contextlib.contextmanager
     def _hold(self, *, wait: bool = True) -> Iterator[WriteSession]:
         """Hold the lock with the scope in order: steps that a crash cut short are carried out."""

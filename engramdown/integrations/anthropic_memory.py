@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from engramdown.integrations.external_session import in_thread, lock_of
-from engramdown.integrations.memory_folder import MemoryFolder, Reach
+from engramdown.integrations.memory_folder import MemoryFolder
 
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from anthropic.types.beta import BetaCacheControlEphemeralParam, BetaMemoryTool20250818Command
 
     from engramdown import Cortex, Session
+    from engramdown.engram import Scope
 
 _NOT_CLEARED: Final = "a tool cannot clear memory; delete files one by one, or ask the user"
 
@@ -37,7 +38,7 @@ class _OverFolder:
     def __init__(
         self,
         cortex: Cortex,
-        reach: Reach = "project",
+        scope: Scope = "project",
         session: Session | None = None,
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
@@ -46,18 +47,17 @@ class _OverFolder:
 
         Args:
             cortex: Gates and keeps it.
-            reach: ``project`` or ``global``, whose folder is then ``/memories``; or ``both``, in
-                ``/memories/project`` and ``/memories/global``.
+            scope: The scope whose memory it shows.
             session: The running conversation, which records each call and its result.
             cache_control: A breakpoint of the provider's cache at this tool.
 
         Raises:
-            InvalidEngramError: If ``reach`` is not one of the three.
-            StoreError: If a store has no files.
+            InvalidEngramError: If the scope is unknown.
+            StoreError: If its store has no files.
         """
         super().__init__(cache_control=cache_control)  # type: ignore[call-arg] # the SDK's class
         self._cortex = cortex
-        self.folder = MemoryFolder(cortex, reach, session)
+        self.folder = MemoryFolder(cortex, scope, session)
 
     def _answer(self, arguments: object) -> str:
         with lock_of(self._cortex):

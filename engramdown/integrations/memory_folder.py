@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from engramdown.consolidation import Operation
 from engramdown.context import flat, known
 from engramdown.cortex import Answer
-from engramdown.engram import RULE_KINDS, Basis, Engram, Kind, Scope, slug
+from engramdown.engram import RULE_KINDS, SCOPES, Basis, Engram, Kind, Scope, slug
 from engramdown.errors import EngramdownError, InvalidEngramError, StoreError
 from engramdown.errors import MemoryCommandError as Refused
 from engramdown.forks import Lock
@@ -68,9 +68,6 @@ from engramdown.transcripts import is_session_id
 if TYPE_CHECKING:
     from engramdown import Cortex, Hippocampus, Session
     from engramdown.journal import WorkingNotes
-
-# Which memory the folder shows: one scope, or both, each in a folder of its name.
-Reach = Literal["project", "global", "both"]
 
 # The definition of the tool; the provider adds the rest.
 TOOL: Final[Mapping[str, str]] = MappingProxyType({"type": "memory_20250818", "name": "memory"})
@@ -196,55 +193,46 @@ class Place(NamedTuple):
         sort: ``root``; ``folder``, of topics or notes; ``memory``, a file of memories; ``page``,
             one that only a person writes; ``queue``, proposals that wait for a person; ``note``,
             free text.
-        scope: The scope it belongs to; the project's for the root of both.
-        name: The name of the memory file, of the folder, or of the note; ``""`` for a root.
+        name: The name of the memory file, of the folder, or of the note; ``""`` for the root.
     """
 
     path: str
     sort: Sort
-    scope: Scope
     name: str = ""
 
 
-def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
+def place_of(path: str, scope: Scope) -> Place:
     """Return the file or folder that ``path`` names.
 
     Args:
         path: What the model passed.
-        scopes: The scopes within reach. The folder of a single one is the root; of several, each
-            has a folder of its name.
+        scope: The scope whose memory the folder shows.
 
     Raises:
         MemoryCommandError: If it names nothing, with a sentence for the model.
 
-    >>> place_of("/memories/topics/ci.md", ("project",)).name
+    >>> place_of("/memories/topics/ci.md", "project").name
     'topics/ci.md'
     """
-    parts, scope, base = _parts(path), scopes[-1], ROOT
-    if parts and len(scopes) > 1:
-        named = next((each for each in scopes if each == parts[0]), None)
-        if named is None:
-            folders = " or ".join(f"{ROOT}/{each}" for each in scopes)
-            raise Refused(f"The path {_printable(path)} does not exist. Begin with {folders}.")
-        parts, scope, base = parts[1:], named, f"{ROOT}/{named}"
+    parts = _parts(path)
     if not parts:
-        return Place(base, "root", scope)
+        return Place(ROOT, "root")
     name = "/".join(parts)
-    path = f"{base}/{name}"
+    path = f"{ROOT}/{name}"
     if name in (TOPICS, NOTES):
-        return Place(path, "folder", scope, name)
+        return Place(path, "folder", name)
     if name == ARCHIVE:
         raise Refused(f"{path} holds what was forgotten; it cannot be shown or changed.")
     if name == PROFILE and scope == "project":
         raise Refused(f"{path} does not exist: facts about the user are in the global memory.")
     if name in _SORTS:
-        return Place(path, _SORTS[name], scope, name)
+        return Place(path, _SORTS[name], name)
     if parts[0] == TOPICS and is_name(name):
-        return Place(path, "memory", scope, name)
+        return Place(path, "memory", name)
     folder, _, note = name.removesuffix(".md").partition("/")
     if folder == NOTES and name.endswith(".md") and is_session_id(note):
-        return Place(path, "note", scope, note)
-    raise Refused(f"The path {path} does not exist, and cannot. {_instead(parts, base)}")
+        return Place(path, "note", note)
+    raise Refused(f"The path {path} does not exist, and cannot. {_instead(parts)}")
 
 
 def _parts(path: str) -> list[str]:
@@ -264,23 +252,23 @@ def _parts(path: str) -> list[str]:
     return parts
 
 
-def _instead(parts: Sequence[str], base: str) -> str:
+def _instead(parts: Sequence[str]) -> str:
     """Say which path to use instead of ``parts``."""
     known = meant(parts[0].lower())
     if len(parts) == 1 and known in _SORTS:
-        return f"It is called {base}/{known}."
+        return f"It is called {ROOT}/{known}."
     try:
         name = slug(_SUFFIX.sub("", parts[-1]))
     except InvalidEngramError:
         name = "name"
-    return _hint(base, name, name if is_session_id(name) else "name")
+    return _hint(name, name if is_session_id(name) else "name")
 
 
-def _hint(base: str, topic: str = "name", note: str = "name") -> str:
-    """Return a sentence that says what belongs where in the folder ``base`` of a scope."""
+def _hint(topic: str = "name", note: str = "name") -> str:
+    """Return a sentence that says what belongs where."""
     return (
-        f"Rules go into {base}/{RULES} under `## Always`, `## Never` or `## When`, lessons into "
-        f"{base}/{LESSONS} or {base}/{TOPICS}/{topic}.md, free notes into {base}/{NOTES}/{note}.md."
+        f"Rules go into {ROOT}/{RULES} under `## Always`, `## Never` or `## When`, lessons into "
+        f"{ROOT}/{LESSONS} or {ROOT}/{TOPICS}/{topic}.md, free notes into {ROOT}/{NOTES}/{note}.md."
     )
 
 
@@ -576,11 +564,6 @@ def _pairs(
 
 # ---- the folder ----
 
-_REACHES: Final[Mapping[str, tuple[Scope, ...]]] = {
-    "project": ("project",),
-    "global": ("global",),
-    "both": ("global", "project"),
-}
 _EDITED: Final = (
     "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
 )
@@ -609,32 +592,28 @@ class MemoryFolder:
     """Memory as a folder, for one model at a time."""
 
     def __init__(
-        self, cortex: Cortex, reach: Reach = "project", session: Session | None = None
+        self, cortex: Cortex, scope: Scope = "project", session: Session | None = None
     ) -> None:
         """Show the memory of ``cortex``.
 
         Args:
             cortex: Gates and keeps it.
-            reach: ``project`` or ``global``, whose folder is then ``/memories``; or ``both``, in
-                ``/memories/project`` and ``/memories/global``.
+            scope: The scope whose memory it shows.
             session: The running conversation, which records each call and its result.
 
         Raises:
-            InvalidEngramError: If ``reach`` is not one of the three.
-            StoreError: If a store has no files.
+            InvalidEngramError: If the scope is unknown.
+            StoreError: If its store has no files.
         """
-        if reach not in _REACHES:
-            raise InvalidEngramError.not_one_of("reach", reach, _REACHES)
+        if scope not in SCOPES:
+            raise InvalidEngramError.not_one_of("scope", scope, [*reversed(SCOPES)])
         self._cortex = cortex
-        self._scopes = _REACHES[reach]
+        self._scope = scope
         self._session = session
         self._lock = Lock()
-        self._stores = {
-            scope: store_with_files(cortex, scope, "that a model could edit")
-            for scope in self._scopes
-        }
+        self._store = store_with_files(cortex, scope, "that a model could edit")
         self._recalled: list[str] = []
-        self._pages: dict[tuple[Scope, str], tuple[tuple[Document, Document], _Page]] = {}
+        self._pages: dict[str, tuple[tuple[Document, Document], _Page]] = {}
         self._notes = _Notes(cortex)
 
     @one_call()
@@ -679,8 +658,7 @@ class MemoryFolder:
         files = list(self._files(place))
         text = listing(place.path, files)
         if place.sort == "root" and not _total(files):
-            base = place.path if len(self._scopes) == 1 else f"{ROOT}/{place.scope}"
-            text = f"{text}\n\nNothing is remembered yet. {_hint(base)}"
+            text = f"{text}\n\nNothing is remembered yet. {_hint()}"
         return text
 
     def _create(self, command: Command) -> str:
@@ -722,8 +700,7 @@ class MemoryFolder:
             # The new file is written before the old one is removed.
             self._notes.own(old.name, "renames them").move(self._notes.open(new.name))
             return done
-        topics = all(each.name.startswith(f"{TOPICS}/") for each in (old, new))
-        if not topics or old.scope != new.scope:
+        if not all(each.name.startswith(f"{TOPICS}/") for each in (old, new)):
             raise Refused(
                 f"Cannot rename {old.path} to {new.path}: only a topic to another topic, or notes "
                 f"to notes. Create the new file, then delete the old one."
@@ -735,11 +712,10 @@ class MemoryFolder:
     # ---- files ----
 
     def _place(self, path: str, *, wait: bool = False) -> Place:
-        place = place_of(path, self._scopes)
-        for store in self._stores.values():
-            # Hand edits are taken in, as the person's, before anything else happens.
-            with contextlib.suppress(StoreError):
-                store.notice(wait=wait)
+        place = place_of(path, self._scope)
+        # Hand edits are taken in, as the person's, before anything else happens.
+        with contextlib.suppress(StoreError):
+            self._store.notice(wait=wait)
         return place
 
     def _writable(self, path: str) -> Place:
@@ -760,7 +736,7 @@ class MemoryFolder:
     def _exists(self, place: Place) -> bool:
         if place.sort == "note":
             return bool(self._notes.text(place.name))
-        is_there = place.name in _FIXED and place.name in self._stores[place.scope].files.names()
+        is_there = place.name in _FIXED and place.name in self._store.files.names()
         return is_there or bool(self._page(place).entries)
 
     def _text(self, place: Place) -> str:
@@ -769,13 +745,13 @@ class MemoryFolder:
         if place.sort == "note":
             text = inert(self._notes.text(place.name))
         elif place.sort == "page":
-            store = self._stores[place.scope]
-            page = self._cortex.scopes.usable_page(store, f"memory/{SOUL}", store.soul())
+            soul = self._store.soul()
+            page = self._cortex.scopes.usable_page(self._store, f"memory/{SOUL}", soul)
             text = "".join(f"{each}\n\n" for _, each in paragraphs(page)).rstrip("\n")
         elif place.sort == "queue":
             # An order from outside is not shown.
             for each in self._cortex.pending(for_model=True):
-                if each.engram.scope == place.scope:
+                if each.engram.scope == self._scope:
                     words = _HELD if each.hold == REASONS["instruction"] else each.engram.text
                     text += bullet(f"[ ] {words}") + "\n"
         elif self._exists(place):
@@ -789,36 +765,29 @@ class MemoryFolder:
 
     def _files(self, place: Place) -> Iterator[tuple[str, int]]:
         """Yield the files and folders below a folder, with their sizes."""
-        if place.path == ROOT and len(self._scopes) > 1:
-            for scope in reversed(self._scopes):
-                below = list(self._files(Place(f"{ROOT}/{scope}", "root", scope)))
-                yield f"{scope}/", _total(below)
-                yield from ((f"{scope}/{name}", size) for name, size in below)
-            return
-        for name, text in self._texts(place.scope):
+        for name, text in self._texts():
             if place.sort == "root":
                 yield name, len(text.encode("utf-8", "surrogateescape"))
             elif name.startswith(f"{place.name}/") and not name.endswith("/"):
                 yield name.removeprefix(f"{place.name}/"), len(text.encode())
 
-    def _texts(self, scope: Scope) -> Iterator[tuple[str, str]]:
-        """Yield each file of a scope as a model sees it, in a fixed order."""
-        names = dict.fromkeys([*_FIXED, SOUL, PENDING, *self._stores[scope].files.names()])
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        """Yield each file as a model sees it, in a fixed order."""
+        names = dict.fromkeys([*_FIXED, SOUL, PENDING, *self._store.files.names()])
         topics = [each for each in names if each.startswith(f"{TOPICS}/")]
-        notes = [f"{NOTES}/{each}.md" for each in self._notes.names() if scope == self._scopes[-1]]
+        notes = [f"{NOTES}/{each}.md" for each in self._notes.names()]
         fixed = [each for each in names if each not in topics]
         for folder, group in (("", fixed), (TOPICS, topics), (NOTES, notes)):
-            files = list(self._readable(scope, group))
+            files = list(self._readable(group))
             if folder and files:
                 yield f"{folder}/", "".join(text for _, text in files)
             yield from files
 
-    def _readable(self, scope: Scope, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-        base = f"{ROOT}/{scope}" if len(self._scopes) > 1 else ROOT
+    def _readable(self, names: Iterable[str]) -> Iterator[tuple[str, str]]:
         for name in names:
             with contextlib.suppress(Refused):
                 try:
-                    yield name, self._text(place_of(f"{base}/{name}", self._scopes))
+                    yield name, self._text(place_of(f"{ROOT}/{name}", self._scope))
                 except StoreError:
                     if not name.startswith(f"{NOTES}/"):
                         raise
@@ -827,10 +796,10 @@ class MemoryFolder:
 
     def _page(self, place: Place) -> _Page:
         """Return what a model may see of a memory file now."""
-        store, name = self._stores[place.scope], place.name
+        store, name = self._store, place.name
         # A page depends on these two alone, unless each memory needs a review.
         documents = (store.files.document(name), store.files.document(LESSONS))
-        before = self._pages.get((place.scope, name))
+        before = self._pages.get(name)
         is_reviewed = self._cortex.scopes.settings.pulled == "review"
         if before is not None and before[0] == documents and not is_reviewed:
             return before[1]
@@ -844,7 +813,7 @@ class MemoryFolder:
             if (entry := _memory_of(usable.get(entry_id(placed), ()), name, placed))
         }
         page = _Page(rendered(documents[0], entries), tuple(entries.values()))
-        self._pages[place.scope, name] = (documents, page)
+        self._pages[name] = (documents, page)
         return page
 
     # ---- changes ----
@@ -874,8 +843,7 @@ class MemoryFolder:
         return edit
 
     def _edit(self, place: Place, command: Command) -> _Edit:
-        store = self._stores[place.scope]
-        return _Edit(self._cortex, store, place, command.command, self._session)
+        return _Edit(self._cortex, self._store, place, command.command, self._session)
 
 
 def _missing(place: Place) -> Refused:

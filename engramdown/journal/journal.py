@@ -24,12 +24,10 @@ from engramdown.journal.page import (
     day_of,
     draft_entry,
     file_of,
-    named_in,
     parse,
     title,
 )
 from engramdown.journal.page_search import (
-    content_stems,
     excerpt,
     find_exact,
     may_match,
@@ -358,7 +356,7 @@ class Journal:
         """Return the sections that answer ``query``, the best first; any text is a query.
 
         Args:
-            query: Words, with or without a day, ``2026-02-27``; for ``exact`` the very string,
+            query: Words, among which a day, ``2026-02-27``, is one; for ``exact`` the very string,
                 capitals or not, newest first.
             limit: How many at most.
             exact: Whether to look for the string as it is.
@@ -373,18 +371,15 @@ class Journal:
         first = date.min if since is None else self._day("since", since)
         last = date.max if until is None else self._day("until", until)
         dates = [each for each in self._dates() if first <= each <= last]
-        named, rest = named_in(query)
-        meant = [] if exact else [each for each in dates if each in named]
-        stems = content_stems(rest) if meant else query_stems(query)
-        # A day alone asks for all that was written on it.
-        all_of_it = exact or (bool(meant) and not stems)
-        found = []
-        for day in filter(None, map(self._looked_at, reversed(meant or dates))):
-            if all_of_it or may_match(day.page.render(), stems):
+        stems, found = query_stems(query), []
+        for day in filter(None, map(self._looked_at, reversed(dates))):
+            if exact or may_match(f"{day.date:%Y%m%d} {day.page.render()}", stems):
                 found += [(day, section) for section in day.sections]
-        texts = [f"{each.heading}\n{each.text}\n{' '.join(each.themes)}" for _, each in found]
-        wanted = query if exact else "\n"
-        hits = find_exact(wanted, texts) if all_of_it else ranked(stems, texts)
+        texts = [
+            f"{day.date:%Y%m%d} {each.heading}\n{each.text}\n{' '.join(each.themes)}"
+            for day, each in found
+        ]
+        hits = find_exact(query, texts) if exact else ranked(stems, texts)
         matches = []
         for at, score in hits[: max(limit, 0)]:
             day, section = found[at]

@@ -251,7 +251,6 @@ def _bare(line: str) -> str:
 SUFFIX: Final = ".md"
 
 _NAME: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.md")
-_NAMED: Final = re.compile(r"(?<![0-9-])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9-])")
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),
@@ -291,22 +290,6 @@ def title(day: date, today: date) -> str:
     if ago in (0, 1):
         return ("Today", "Yesterday")[ago]
     return f"{_DAYS[day.weekday()]}, {_MONTHS[day.month - 1]} {day.day}"
-
-
-def named_in(query: str) -> tuple[list[date], str]:
-    """Return the days that a question names, and the rest of it.
-
-    >>> named_in("deploys of 2026-02-27 and 2026-02-30")
-    ([datetime.date(2026, 2, 27)], 'deploys of  and 2026-02-30')
-    """
-    days: list[date] = []
-
-    def taken(found: re.Match[str]) -> str:
-        day = day_of(f"{found[0]}{SUFFIX}")
-        days.extend([] if day is None else [day])
-        return found[0] if day is None else ""
-
-    return days, _NAMED.sub(taken, query)
 
 
 # Characters of a section, or of notes, at most.

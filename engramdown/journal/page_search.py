@@ -11,6 +11,7 @@ since they may hold what was redacted.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -32,6 +33,7 @@ from engramdown.transcripts.visibility import excluded
 # Characters of a preview at most, and of one that is cut exactly.
 PREVIEW: Final = 250
 
+_DAY: Final = re.compile(r"(?<![0-9-])([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9-])")
 _ELLIPSIS: Final = "…"
 _K1: Final = 1.2
 _B: Final = 0.75
@@ -40,23 +42,17 @@ _MOST: Final = 128
 
 
 def query_stems(query: str) -> frozenset[str]:
-    """Return the stems to look for: those of content words, or else all.
+    """Return the stems to look for: those of content words, or else all; a day is one word.
 
     >>> sorted(query_stems("How do we deploy?")), sorted(query_stems("who are you"))
     (['deploi'], ['ar', 'who', 'you'])
+    >>> sorted(query_stems("on 2026-02-27"))
+    ['20260227']
     """
-    return content_stems(query) or frozenset(tokens(query)[:_MOST])
-
-
-def content_stems(query: str) -> frozenset[str]:
-    """Return the stems of the content words.
-
-    >>> sorted(content_stems("on the deploys")), sorted(content_stems("on the"))
-    (['deploi'], [])
-    """
+    query = _DAY.sub(r"\1\2\3", query)
     words = folded(query).split()
     said = [word for word in words if word.lower().strip(".,;:!?\"'()") not in STOP_WORDS]
-    return frozenset(tokens(" ".join(said))[:_MOST])
+    return frozenset((tokens(" ".join(said)) or tokens(query))[:_MOST])
 
 
 def may_match(text: str, stems: Iterable[str]) -> bool:

@@ -1,6 +1,6 @@
 """The pages of memory that a client can read.
 
-There are pages of rules, lessons, the profile, a topic, a skill, and pending proposals. A page
+There are pages of rules, lessons, the profile, a topic, and pending proposals. A page
 shows only what a prompt would show: no metadata, no private note, nothing that has expired or that
 a person has not approved yet; its text is inert. The error for an unknown page names the known
 ones.
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 # What the address of a topic begins with.
 MARKDOWN: Final = "text/markdown"
 TOPIC: Final = "memory://topics/"
-# What the address of a skill begins with.
-SKILL: Final = "memory://skills/"
-_CONTEXT: Final = "memory://context"
-_PENDING: Final = "memory://pending"
 _MOST_ENTRIES: Final = 1_000
 _MOST_LISTED: Final = 200
 _TITLES: Final = {"global": "In all projects", "project": "In this project"}
@@ -70,10 +66,9 @@ def page(cortex: Cortex, uri: str) -> str:
     known = path.casefold()
     if known in PAGES:
         return with_unreadable(cortex, PAGES[known].text(cortex))
-    for begins, read in ((TOPIC, _topic_page), (SKILL, _skill_page)):
-        if f"{known}/".startswith(begins):
-            return read(cortex, unquote(path[len(begins) :]))
-    there = ", ".join((*PAGES, f"{TOPIC}<topic>", f"{SKILL}<label>"))
+    if f"{known}/".startswith(TOPIC):
+        return _topic_page(cortex, unquote(path[len(TOPIC) :]))
+    there = ", ".join((*PAGES, f"{TOPIC}<topic>"))
     raise UnknownPageError(f"there is no page {_echo(uri)}; there are {there}")
 
 
@@ -92,7 +87,7 @@ def with_unreadable(cortex: Cortex, text: str) -> str:
 
 
 def listed(cortex: Cortex) -> list[types.Resource]:
-    """Return all pages: the fixed ones, the topics, the skills.
+    """Return all pages: the fixed ones, and the topics.
 
     Raises:
         StoreError: If memory cannot be read.
@@ -100,10 +95,7 @@ def listed(cortex: Cortex) -> list[types.Resource]:
     found = [_resource(uri, each.title, each.about) for uri, each in PAGES.items()]
     for topic, count in _topics(cortex):
         about = "1 lesson" if count == 1 else f"{count} lessons"
-        found.append(_resource(address(TOPIC, topic), f"Topic {inert(topic)}", about))
-    for skill in cortex.skills.usable()[:_MOST_LISTED]:
-        about = one_line(skill.description)
-        found.append(_resource(address(SKILL, skill.label), f"Skill {skill.label}", about))
+        found.append(_resource(address(topic), f"Topic {inert(topic)}", about))
     return found
 
 
@@ -119,23 +111,19 @@ def sendable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def address(begins: str, name: str) -> str:
-    """Return the address of a topic or a skill.
+def address(topic: str) -> str:
+    """Return the address of a topic.
 
-    >>> address(TOPIC, "api-coingecko")
+    >>> address("api-coingecko")
     'memory://topics/api-coingecko'
     """
-    return begins + quote(name, safe="")
+    return TOPIC + quote(topic, safe="")
 
 
 def _topics(cortex: Cortex) -> list[tuple[str, int]]:
     """Return each topic with its number of lessons, the largest first."""
     found = cortex.scopes.topics()
     return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:_MOST_LISTED]
-
-
-def _context_page(cortex: Cortex) -> str:
-    return str(cortex.build_memory_context(scratchpad=True)) or _NOTHING
 
 
 def _pending_page(cortex: Cortex) -> str:
@@ -163,14 +151,6 @@ def _topic_page(cortex: Cortex, name: str) -> str:
         there = ", ".join(topic for topic, _ in _topics(cortex)) or "none yet"
         raise UnknownPageError(f"there is no topic {_echo(name)}; there are {there}")
     return _document(f"Topic {slug(name)}", entries)
-
-
-def _skill_page(cortex: Cortex, label: str) -> str:
-    # Through the tool, so that words that a model remembers from it do not count as the user's.
-    found = cortex.use_tool("recall_skill", {"label": label})
-    if found.is_error:
-        raise UnknownPageError(found.text.removeprefix("recall_skill failed: "))
-    return found.text
 
 
 def _echo(name: str) -> str:
@@ -207,9 +187,6 @@ def _heading(entry: Entry) -> str:
 
 # The pages with fixed addresses.
 PAGES: Final = {
-    _CONTEXT: Page(
-        "Memory", "What a prompt is given of memory: identity, rules, lessons.", _context_page
-    ),
     "memory://rules": Page(
         "Rules",
         "What always, never and sometimes holds.",
@@ -219,5 +196,5 @@ PAGES: Final = {
         "Lessons", "What was learned, the newest last.", _file_page("Lessons", LESSONS)
     ),
     "memory://profile": Page("Profile", "Who the user is.", _file_page("Who the user is", PROFILE)),
-    _PENDING: Page("Pending", "What waits for the user's decision.", _pending_page),
+    "memory://pending": Page("Pending", "What waits for the user's decision.", _pending_page),
 }

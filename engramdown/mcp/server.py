@@ -62,15 +62,13 @@ _PROMPT: Final = types.Prompt(
         )
     ],
 )
-_TEMPLATES: Final = [
-    types.ResourceTemplate(
-        name=name, title=name.capitalize(), uri_template=uri, description=about, mime_type=MARKDOWN
-    )
-    for uri, name, about in (
-        (f"{resources.TOPIC}{{slug}}", "topic", "The lessons of one topic."),
-        (f"{resources.SKILL}{{label}}", "skill", "A procedure to follow."),
-    )
-]
+_TOPIC: Final = types.ResourceTemplate(
+    name="topic",
+    title="Topic",
+    uri_template=f"{resources.TOPIC}{{slug}}",
+    description="The lessons of one topic.",
+    mime_type=MARKDOWN,
+)
 # Seconds until a client hears that a call is running, and between the reports after that.
 _FIRST_REPORT: Final = 0.25
 _REPORT_EVERY: Final = 0.5
@@ -123,7 +121,7 @@ class MemoryServer:
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
             on_list_resource_templates=_always(
-                types.ListResourceTemplatesResult(resource_templates=_TEMPLATES)
+                types.ListResourceTemplatesResult(resource_templates=[_TOPIC])
             ),
             on_read_resource=self._read_resource,
             on_list_prompts=_always(types.ListPromptsResult(prompts=[_PROMPT])),

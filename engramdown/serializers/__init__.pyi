@@ -19,7 +19,6 @@ from engramdown.serializers.memories import step_data as step_data
 from engramdown.serializers.memories import undone_data as undone_data
 from engramdown.serializers.memories import why_data as why_data
 from engramdown.serializers.queries import context_data as context_data
-from engramdown.serializers.queries import prompt_data as prompt_data
 from engramdown.serializers.queries import recall_data as recall_data
 from engramdown.serializers.state import compaction_data as compaction_data
 from engramdown.serializers.state import doctor_data as doctor_data

@@ -5,16 +5,13 @@ The rules are those of :mod:`engramdown.serializers.memories`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from engramdown.serializers.memories import Folders, entry_data, pick
 
 if TYPE_CHECKING:
-    from engramdown import MemoryContext, WorkingContext
+    from engramdown import MemoryContext
     from engramdown.context import Found
-
-# The parts of a prompt that are texts.
-_PARTS: Final = "soul skills history journal notes relevant"
 
 
 def recall_data(found: Found, folders: Folders) -> dict[str, Any]:
@@ -49,26 +46,4 @@ def context_data(made: MemoryContext, folders: Folders) -> dict[str, Any]:
             }
             for section in made.sections
         ],
-    }
-
-
-def prompt_data(made: WorkingContext, prompt: object) -> dict[str, Any]:
-    """Return what a model sees next of a conversation.
-
-    Args:
-        made: All of it.
-        prompt: The same in the form that was asked for: a text, or messages for a provider.
-    """
-    return {
-        **pick(made, "session budget tokens"),
-        "prompt": prompt,
-        **pick(made, _PARTS),
-        "sections": [pick(each, "name heading tokens text") for each in made.sections],
-        "messages": [
-            {**pick(each, "source role tokens"), "whole": each.is_whole, "text": each.text}
-            for each in made.messages
-        ],
-        "tail": made.tail,
-        "dropped": [each._asdict() for each in made.dropped],
-        "degraded": made.degraded,
     }

@@ -220,7 +220,7 @@ def _fate_data(fate: Fate) -> dict[str, Any]:
         "label": each.label,
         **pick(fate, "action reason"),
         "source": each.source,
-        **pick(fate, "path kept"),
+        "path": fate.path,
         "description": each.page.text("description"),
         "files": [
             {"name": name, "size": len(each.files[name].data), "runs": each.files[name].runs}

@@ -34,7 +34,7 @@ Change = Callable[[FrontMatter], FrontMatter]
 Start = Callable[[Scope, Path], object]
 
 # What becomes of a skill that is to be brought in.
-Action = Literal["added", "replaced", "unchanged", "refused", "failed"]
+Action = Literal["added", "unchanged", "refused", "failed"]
 
 
 class Known(NamedTuple):
@@ -56,17 +56,15 @@ class Fate(NamedTuple):
 
     Attributes:
         incoming: The skill.
-        action: ``added``, ``replaced``, ``unchanged``, ``refused`` or ``failed``.
+        action: ``added``, ``unchanged``, ``refused`` or ``failed``.
         reason: Why it is refused or failed.
         path: The folder that it gets.
-        kept: Where the one is kept whose place it took.
     """
 
     incoming: Incoming
     action: Action
     reason: str = ""
     path: Path | None = None
-    kept: Path | None = None
 
 
 class Skills:
@@ -177,7 +175,7 @@ class Skills:
         """
         return self._started(scope).create(label, page)
 
-    def fate_of(self, scope: Scope, each: Incoming, *, replace: bool) -> Fate:
+    def fate_of(self, scope: Scope, each: Incoming) -> Fate:
         """Return what importing a skill would do; nothing is written."""
         if each.problem:
             return Fate(each, "refused", each.problem)
@@ -190,29 +188,27 @@ class Skills:
         now = {name: content.data for name, content in there.items() if name != FILE}
         if same == now and page_of(there).render() in (each.page.render(), _noted(each).render()):
             return Fate(each, "unchanged", path=home)
-        if replace:
-            return Fate(each, "replaced", path=home)
-        return Fate(each, "refused", f"{home} is there already; --replace puts it aside")
+        aside = f"`engramdown skills delete {each.label}` puts it aside"
+        return Fate(each, "refused", f"{home} is there already; {aside}")
 
-    def bring_in(self, scope: Scope, each: Incoming, *, replace: bool = False) -> Fate:
+    def bring_in(self, scope: Scope, each: Incoming) -> Fate:
         """Import a skill, all of it or nothing; the fate says what is wrong.
 
         Args:
             scope: Where it is to hold.
             each: The skill.
-            replace: Whether it takes the place of another one of its label, which is kept aside.
         """
         try:
-            fate = self.fate_of(scope, each, replace=replace)
-            if fate.action not in ("added", "replaced"):
+            fate = self.fate_of(scope, each)
+            if fate.action != "added":
                 return fate
             store = self._started(scope)
             page = _noted(each).render().encode("utf-8", "surrogateescape")
             files = {**each.files, FILE: Content(page)}
-            kept = store.place(each.label, files, instead=replace)
+            store.place(each.label, files)
         except StoreError as error:
             return Fate(each, "failed", str(error))
-        return fate._replace(kept=kept)
+        return fate
 
     def edit(self, skill: Skill, change: Change) -> Skill:
         """Change a skill that was read, and return the result.

@@ -281,27 +281,20 @@ class SkillStore:
             with self._hold():
                 pass  # Taking the lock tidies.
 
-    def place(
-        self, label: str, files: Mapping[str, tuple[bytes, bool]], *, instead: bool = False
-    ) -> Path | None:
+    def place(self, label: str, files: Mapping[str, tuple[bytes, bool]]) -> None:
         """Write all files of a skill at once.
 
         Args:
             label: What it is called.
             files: What each file holds by its name, and whether it can be run as a program.
-            instead: Whether it takes the place of one that is there.
-
-        Returns:
-            Where the skill is kept whose place it took, if there was one.
 
         Raises:
-            SkillExistsError: If there is one, and it is not to take its place.
-            StoreError: If it could not be written; what is there is as it was then.
+            SkillExistsError: If there is one.
+            StoreError: If it could not be written; then nothing of it is there.
         """
         with self._hold():
             home = self.path(label).parent
-            is_there = bool(self._disk.names(home) or self._disk.folders(home))
-            if is_there and not instead:
+            if self._disk.names(home) or self._disk.folders(home):
                 raise SkillExistsError(str(home / FILE), label)
             staged = self.root / STAGED / f"{label}-{os.urandom(4).hex()}"
             try:
@@ -311,14 +304,14 @@ class SkillStore:
                     self._disk.make_folder(path.parent)
                     self._disk.create(path, data, mode=PROGRAM_MODE if runs else FILE_MODE)
                     self._disk.sync_folder(path.parent)
-                kept = self._put_folder(staged, home, is_there=is_there)
+                self._disk.remove_folder(home)
+                self._disk.move_folder(staged, home)
             except BaseException:
                 with contextlib.suppress(OSError):
                     self._clear(staged)
                 raise
             self._disk.sync_folder(self.folder)
             self._disk.remove_folder(staged.parent)
-            return kept
 
     def delete(self, label: str) -> Path:
         """Put a skill aside as a whole, and return where it is kept.
@@ -333,7 +326,8 @@ class SkillStore:
                 raise SkillNotFoundError(label)
             if home.is_symlink():
                 raise StoreError(f"{home}: is a link to another folder; remove the link yourself")
-            kept = self._kept(label)
+            kept = self.root / REPLACED / f"{label}-{os.urandom(4).hex()}"
+            self._disk.make_folder(kept.parent)
             self._disk.move_folder(home, kept)
             self._disk.sync_folder(kept.parent)
             self._disk.sync_folder(self.folder)
@@ -372,28 +366,6 @@ class SkillStore:
         return Skill(label, self.scope, self.path(label), page, findings)
 
     # ---- with the lock ----
-
-    def _kept(self, label: str) -> Path:
-        """Return a place for a skill that is put aside."""
-        kept = self.root / REPLACED / f"{label}-{os.urandom(4).hex()}"
-        self._disk.make_folder(kept.parent)
-        return kept
-
-    def _put_folder(self, staged: Path, home: Path, *, is_there: bool) -> Path | None:
-        """Move a staged skill to its place, and return where the one before is kept."""
-        if not is_there:
-            self._disk.remove_folder(home)
-            self._disk.move_folder(staged, home)
-            return None
-        kept = self._kept(home.name)
-        # From here on, whatever is at one of both names is never swept up.
-        self._disk.move_folder(staged, kept)
-        if not self._disk.exchange_folders(kept, home):
-            self._disk.move_folder(kept, staged)
-            self._disk.move_folder(home, kept)
-            self._disk.move_folder(staged, home)
-        self._disk.sync_folder(kept.parent)
-        return kept
 
     @contextlib.contextmanager
     def _hold(self) -> Iterator[None]:

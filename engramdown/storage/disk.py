@@ -322,10 +322,6 @@ class Disk:
         """Give a folder another name, which must be free, or that of an empty folder."""
         patiently(folder.rename, path)
 
-    def exchange_folders(self, new: Path, path: Path) -> bool:
-        """Let two folders change names in one step; ``False`` where the system cannot."""
-        return _exchange(new, path)
-
     def remove_folder(self, path: Path) -> None:
         """Remove a folder if it is empty; whatever keeps it, it does no harm."""
         with contextlib.suppress(OSError):

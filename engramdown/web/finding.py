@@ -6,11 +6,11 @@ on a page is not: it says nothing about which memories are of use.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from engramdown.serializers import context_data, folders, prompt_data, recall_data
+from engramdown.serializers import context_data, folders, recall_data
 from engramdown.web.problems import ProblemError
 from engramdown.web.routes import Call, Form, Reply, Route, when
 from engramdown.web.transcripts import session_in
@@ -27,8 +27,6 @@ Role = Literal[
     "memory_read",
     "memory_write",
 ]
-# What a prompt may cost, unless a request says it.
-_BUDGET: Final = 80_000
 _PLAIN: Final = "text/plain; charset=utf-8"
 
 
@@ -53,8 +51,6 @@ class ContextQuery(Form):
     """What the context is for."""
 
     message: str = Field("", max_length=4_000, description="The message to the model.")
-    session: str = Field("", max_length=100, description="A conversation, for its whole prompt.")
-    budget: int | None = Field(None, ge=0, description="What that prompt may cost, in tokens.")
 
 
 def recall(call: Call) -> Reply:
@@ -105,29 +101,15 @@ def recall(call: Call) -> Reply:
 
 
 def context(call: Call) -> Reply:
-    """Show what a model sees of memory, with tokens and budgets; of a conversation, all it sees.
+    """Show what a model sees of memory, with tokens and budgets.
 
     With `Accept: text/plain` it is the text itself, byte for byte.
     """
     asked: ContextQuery = call.query
-    cortex = call.cortex
-    made: Any
-    if asked.session:
-        if cortex.episodes is None:
-            raise ProblemError("not-found", "no scope has files, so no conversation is recorded")
-        session = session_in(cortex.episodes, asked.session)
-        budget = _BUDGET if asked.budget is None else asked.budget
-        made = cortex.conversations.build_context(session, budget, message=asked.message)
-        text, data = made.text(), prompt_data(made, made.text())
-    elif asked.budget is not None:
-        why = "is about a conversation; give session, too"
-        raise ProblemError("invalid", why, "budget")
-    else:
-        made = cortex.context.build(asked.message, scratchpad=True, is_counted=_is_counted(call))
-        text, data = str(made), context_data(made, folders(cortex))
+    made = call.cortex.context.build(asked.message, scratchpad=True, is_counted=_is_counted(call))
     if call.headers.get("accept", "").startswith("text/plain"):
-        return Reply(_exact(text), media=_PLAIN)
-    return Reply(data)
+        return Reply(_exact(made), media=_PLAIN)
+    return Reply(context_data(made, folders(call.cortex)))
 
 
 def _is_counted(call: Call) -> bool:

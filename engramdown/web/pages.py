@@ -23,6 +23,8 @@ from pydantic import ValidationError
 from engramdown.clock import moment, today
 from engramdown.engram import KINDS, Kind, Scope
 from engramdown.errors import EngramdownError
+from engramdown.storage import Disk
+from engramdown.transcripts import Sessions, find_running
 from engramdown.web import views
 from engramdown.web.problems import ProblemError, problem_of
 from engramdown.web.routes import Call, Form, Method, Reply, Route
@@ -324,10 +326,12 @@ def _turn(call: Call) -> str:
     """Return the session in which a turn seems to run, in whichever process, or ``""``."""
     # Without transcripts nobody can tell.
     with contextlib.suppress(ProblemError, EngramdownError):
-        for info in _list(call, "/v1/sessions", open=True, limit=1).items:
-            path, first = f"/v1/sessions/{info['id']}/episodes", max(0, info["episodes"] - 1)
-            lines = _list(call, path, **{"from": first}).items
-            return info["id"] if views.is_in_turn(lines, moment()) else ""
+        memory = call.cortex.episodes
+        running = memory and find_running(Sessions(memory.folder, Disk()), Disk())
+        if running:
+            path = f"/v1/sessions/{running.id}/episodes"
+            lines = _list(call, path, **{"from": running.lines}).items
+            return running.id if views.is_in_turn(lines, moment()) else ""
     return ""
 
 

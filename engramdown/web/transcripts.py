@@ -25,9 +25,9 @@ from engramdown.serializers import (
     withdrawn_data,
 )
 from engramdown.storage import Disk
-from engramdown.transcripts import PAYLOADS, Payloads, Pointer, Sessions, count_session, stamp
+from engramdown.transcripts import PAYLOADS, Payloads, Pointer, Sessions, count_session
 from engramdown.web.problems import ProblemError
-from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of, when
+from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of
 
 if TYPE_CHECKING:
     from engramdown.transcripts import Episode, SessionInfo, Tally
@@ -48,9 +48,6 @@ class SessionsQuery(Paged):
 
     limit: int = Field(20, ge=1, le=200, description="At most so many.")
     scope: Scope | None = Field(None, description="Of which memory.")
-    open: bool = Field(default=False, description="Only those that have not ended.")
-    since: str = Field("", max_length=40, description="Only what went on at this time or later.")
-    until: str = Field("", max_length=40, description="Only what had begun by this time.")
 
 
 class LinesQuery(InScope):
@@ -98,15 +95,8 @@ class DaysQuery(Paged):
 
 def list_sessions(call: Call) -> Reply:
     """List sessions, the newest first."""
-    asked, memory = call.query, _memory(call)
-    since, until = _stamp(asked.since, "since"), _stamp(asked.until, "until", end=True)
-    infos = [
-        info
-        for info in reversed(memory.sessions())
-        if not (asked.open and info.ended)
-        and not (since and info.last < since)
-        and not (until and info.started > until)
-    ]
+    memory = _memory(call)
+    infos = memory.sessions()[::-1]
     return page_of(call, infos, lambda info: info.id, lambda info: _facts(memory, info))
 
 
@@ -274,11 +264,6 @@ def _tally(folder: Path, session: str, size: int, changed: int) -> Tally:
     """
     del size, changed
     return count_session(Sessions(folder, Disk()), Disk(), session)
-
-
-def _stamp(text: str, name: str, *, end: bool = False) -> str:
-    moment = when(text, name, end=end)
-    return stamp(moment) if moment else ""
 
 
 # ---- the journal ----

@@ -94,27 +94,27 @@ def in_chat(cortex: Cortex, fact: str) -> None:
         Chat(cortex, session, _Script(fact), Listener()).turn("Who am I?")
 
 
-PAGE: Final = "/memories/global/profile.md"
+PAGE: Final = "/memories/profile.md"
 
 
 def into_the_folder(cortex: Cortex, fact: str) -> None:
     """Let a model write it into a page with Anthropic's tool."""
     given: Any = {"path": PAGE, "insert_line": 0, "insert_text": f"- {fact}\n"}
-    tool = MemoryTool(cortex, "both")
+    tool = MemoryTool(cortex, "global")
     tool.execute(BetaMemoryTool20250818InsertCommand(command="insert", **given))
 
 
 def over_their_line(cortex: Cortex, fact: str) -> None:
     """Let a model change the very line."""
     given = {"command": "str_replace", "path": PAGE, "old_str": "Ada", "new_str": fact[-3:]}
-    assert not MemoryFolder(cortex, "both").run(given).is_error
+    assert not MemoryFolder(cortex, "global").run(given).is_error
 
 
 def of_another_fact(cortex: Cortex, fact: str) -> None:
     """Let a model make it of a memory of its own."""
     cortex.encode(Engram("Pet: Rex", "profile", "global"))
     given = {"command": "str_replace", "path": PAGE, "old_str": "Pet: Rex", "new_str": fact}
-    assert not MemoryFolder(cortex, "both").run(given).is_error
+    assert not MemoryFolder(cortex, "global").run(given).is_error
 
 
 def into_langgraph(cortex: Cortex, fact: str) -> None:

@@ -134,8 +134,7 @@ def test_a_model_raises_no_trust_and_forges_no_metadata(folder: MemoryFolder) ->
     assert not folder.run(given).is_error
     page = folder.run({"command": "view", "path": "/memories/rules.md"}).text
     assert "verified" not in page
-    store = next(iter(folder._stores.values()))
-    (entry,) = store.entries()
+    (entry,) = folder._store.entries()
     assert (entry.source, entry.basis, entry.confidence) == ("llm", "inferred", "medium")
     assert (entry.id != "aaaaaaaa", entry.pin, entry.by_person) == (True, False, False)
 

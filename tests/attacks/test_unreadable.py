@@ -280,7 +280,7 @@ CHANGING: Final = [
     *("remember Deploy", "remember Deploy --global", "sleep", "worker --once", "compact"),
     *("forget SESSION", "restore SESSION", "undo", "log user Hello", "journal write Hello"),
     *("review --all", "doctor --fix --yes", "skills delete deploying", "log start"),
-    *("log notes --write x", "context --write AGENTS.md", "chat", "watch"),
+    *("context --write AGENTS.md", "chat", "watch"),
 ]
 
 

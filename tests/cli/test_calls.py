@@ -117,26 +117,3 @@ def test_all_sessions_are_summed_up(run: Runner) -> None:
     assert found["tools"][0]["errors"] == {"no such file": 1}
     assert all(reason for each in found["tools"] for reason in each["errors"])
     assert [each["pointer"] for each in found["calls"]][-1] == "t-2#1"
-
-
-def test_steps_tell_which_tools_were_offered(run: Runner, memory: Path) -> None:
-    run.ok("log", "start", "s-9")
-    run.ok(
-        "log",
-        "assistant",
-        "Let me look.",
-        "--model",
-        "m-1",
-        "--offered",
-        "shell",
-        "--offered",
-        "read",
-    )
-    run.ok("log", "tool_call", "ls", "--name", "shell")
-    run.ok("log", "tool_result", "a", "--name", "shell", "--ms", "12")
-    run.ok("log", "user", "And?")
-    run.ok("log", "tool_call", "ls", "--name", "shell", "--offered", "shell")
-    run.ok("log", "assistant", "Done.")
-    steps = EpisodicMemory(memory.parent).iterations("s-9")
-    assert [each.tools_offered for each in steps] == [("shell", "read"), ("shell",), ()]
-    assert "log tools" in run("log", "steps").err

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from engramdown import Cortex
 from engramdown.episodes.memory import EpisodicMemory
 from tests.cli.conftest import Runner
 from tests.cli.test_compact import configured
 from tests.cli.test_edit import editor
-from tests.consolidation.provider import Provider, answering, serving
+from tests.consolidation.provider import answering, serving
 
 
 @pytest.fixture
@@ -122,35 +123,17 @@ def test_no_session_is_no_card(run: Runner) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_fills_it_in_if_asked(
+def test_what_a_model_filled_in_is_shown(
     run: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     answer = {"title": "Mending CI\x1b[2J", "decisions": ["Freeze the clock."]}
     with serving(answering(answer)) as url:
         configured(page.parent.parent / "memory", url)
-        shown = run.ok("log", "card", "--fill").out
+        assert Cortex.open(page.parents[2]).worker.fill_card("one")
+    shown = run.ok("log", "card", "one").out
     assert "title        Mending CI␛[2J\n" in shown
     assert "decisions    Freeze the clock.\n" in shown
     assert shown.endswith("Filled in by openai/scripted\n")
     assert run.ok("log", "card", "--json").json["filled_by"] == "openai/scripted"
     assert "card" in run.ok("stats").out
-
-
-def test_without_a_model_it_says_which_setting_is_missing(run: Runner, page: Path) -> None:
-    failed = run("log", "card", "--fill")
-    assert failed.code == 1
-    assert "no model is set; name one as `model` under [consolidation]" in failed.err
-    assert not page.parent.exists()
-
-
-def test_what_nobody_may_see_is_not_filled_in(
-    run: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    run.ok("log", "exclude", "one")
-    with serving(answering({"title": "Never asked"})) as url:
-        configured(page.parent.parent / "memory", url)
-        failed = run("log", "card", "--fill")
-        assert Provider.seen == []
-    assert (failed.code, "nothing of one may be shown to a model" in failed.err) == (1, True)

@@ -135,6 +135,6 @@ def test_empty_rows_without_end_are_counted(
 
 
 def test_without_memory_it_says_how_to_begin(run: Runner) -> None:
-    done = run("chat", "--model", "ollama/small", "Hi")
+    done = run("chat", "--model", "ollama/small")
     assert done.code == 1
     assert "engramdown init" in done.err

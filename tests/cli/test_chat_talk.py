@@ -123,7 +123,7 @@ def test_what_is_told_at_the_end_goes_on_with_it(memory: Path, child_env: dict[s
     place = ["--mode", "copilot", "-C", str(project), "--home", str(home)]
     with wired(says("Hello."), says("Again.")) as server:
         words = ["engramdown", *place, "chat", "--model", "small", "--base-url", server.url]
-        words += ["--timeout", "90"]
+        words += ["--budget", "9000"]
         for said_now, answer in (("Hi", "Hello."), ("And?", "Again.")):
             with Terminal(words, child_env) as screen:
                 screen.expect(" · copilot")
@@ -299,8 +299,8 @@ def test_memory_is_shown_undone_and_searched(
         screen.expect("Your Memory — Project Rules")
         screen.expect("rules.md:")
         screen.expect("Always use uv")
-        screen.expect("0 messages")
-        screen.expect("The tools and our instructions cost")
+        screen.expect("What the model sees now costs")
+        screen.expect("the tools and our instructions")
         screen.expect(f"It is kept in {memory}")
         screen.type("/remember - The port is 8017")
         screen.expect("Remembered")
@@ -311,7 +311,7 @@ def test_memory_is_shown_undone_and_searched(
         screen.type("Hi")
         screen.expect("Hello.\n\n> ")
         screen.type("/memory")
-        screen.expect("tokens of 7")
+        screen.expect("the budget for all is 80,000")
         screen.type("/sleep")
         screen.expect("nothing is due")
         screen.type("/sleep now")

@@ -276,7 +276,6 @@ def test_a_day_is_as_good_as_a_commit(run: Runner) -> None:
         assert run("list", "--as-of", "2026-03-04").code != 0
         assert run("list", "--as-of", " ").code == 2
         assert run("recall", "push", *then, "--until", "2026-03-01").code == 2
-        assert run("context", *then, "--session", "s").code == 2
 
 
 @pytest.mark.usefixtures("desk")

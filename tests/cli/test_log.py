@@ -124,7 +124,7 @@ def test_where_nothing_runs_there_is_nothing_to_end_or_to_follow(run: Runner) ->
     for command in ("end", "follow"):
         done = run("log", command)
         assert (done.code, done.out) == (1, "")
-        assert done.err.startswith("engramdown: no session runs; `engramdown log list --open`")
+        assert done.err.startswith("engramdown: no session runs; `engramdown log` lists")
 
 
 @pytest.mark.usefixtures("memory")
@@ -297,23 +297,9 @@ def test_an_empty_session_file_is_begun_and_nothing_is_in_the_way(
     assert run.ok("log", "user", "x", "--session", "s").out == "s#1\n"
 
 
-def test_messages_of_another_program_are_recorded_once(run: Runner, memory: Path) -> None:
-    lines = [
-        {"id": "a", "role": "user", "text": "Why\u2028now?", "session": "theirs"},
-        {"id": "b", "role": "assistant", "text": "The clock.", "at": "2026-02-27T10:15:00Z"},
-    ]
-    batch = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode() + b"\n\n"
-    told = run.ok("log", "ingest", "-", "--json", stdin=batch).json
-    assert told == {
-        "session": "theirs",
-        "pointers": ["theirs#1", "theirs#2"],
-        "new": 2,
-        "known": 0,
-    }
-    done = run.ok("log", "ingest", "-", "--session", "theirs", stdin=batch)
-    assert done.out == "theirs: recorded 0 messages; 2 were there already\n"
-    for wrong, why in ((b"[1]\n", "line 1 is not a JSON object"), (b'{"id": "c"}', "has the role")):
-        done = run("log", "ingest", "-", "--session", "theirs", stdin=wrong)
-        assert (done.code, done.out) == (1, "")
-        assert why in done.err
-    assert len((memory.parent / "episodes" / "theirs.jsonl").read_bytes().split(b"\n")) == 4
+@pytest.mark.usefixtures("memory")
+def test_a_removed_command_names_what_takes_its_place(run: Runner) -> None:
+    for name, instead in (("steps", "log tools"), ("ingest", "EpisodicMemory.ingest")):
+        done = run("log", name)
+        assert (done.code, done.out) == (2, "")
+        assert instead in done.err

@@ -79,13 +79,10 @@ def test_a_skill_takes_no_others_place_unasked(run: Runner, source: Path, skills
     mine = (skills / "charts" / "SKILL.md").read_bytes()
     done = run("skills", "import", str(source / "charts"))
     assert (done.code, (skills / "charts" / "SKILL.md").read_bytes()) == (1, mine)
-    assert "is there already; --replace puts it aside" in " ".join(done.out.split())
-    assert run("skills", "import", str(source / "charts"), "--replace", "--dry-run").code == 0
-    assert (skills / "charts" / "SKILL.md").read_bytes() == mine
-    done = run.ok("skills", "import", str(source / "charts"), "--replace", "--json")
-    (kept,) = [Path(each["kept"]) for each in done.json["skills"]]
-    assert (kept / "SKILL.md").read_bytes() == mine
-    assert kept.parent == skills.parent / "skills-replaced"
+    aside = "is there already; `engramdown skills delete charts` puts it aside"
+    assert aside in " ".join(done.out.split())
+    run.ok("skills", "delete", "charts")
+    run.ok("skills", "import", str(source / "charts"))
     assert "Make charts" in run.ok("skills", "show", "charts").out
 
 

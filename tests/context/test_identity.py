@@ -9,11 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, Hippocampus
-from engramdown.context.sources import Identity, Page, left, taken_out
-from engramdown.engram import SCOPES
-from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.history import Change, Step
-from engramdown.secrets.redaction import redact
+from engramdown.context.sources import Identity, Page, left
 from tests.cortex.person import Person
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.memory_store import MemoryStore
@@ -180,6 +176,23 @@ class TestFrozen:
         assert "Be kind." in context
         assert [str(each) for each in session.identity.profile] == ["Lives in Lisbon", "Drinks tea"]
 
+    @pytest.mark.parametrize("new", ["Name: Grace Hopper", "Names: Ada", "Plays chess"])
+    def test_a_line_of_theirs_in_other_words_is_changed_and_another_line_is_another(
+        self, begun: Cortex, at_home: Person, new: str
+    ) -> None:
+        session = begun.session()
+        at_home.changes("USER.md", "Name: Ada", new)
+        assert ("Name: Ada" in session.begin_turn()) is ("Name" in new)
+
+    def test_what_is_erased_is_gone_whatever_has_its_key(
+        self, begun: Cortex, at_home: Person
+    ) -> None:
+        session = begun.session()
+        (mine,) = (each for each in session.identity.profile if each.text == "Name: Ada")
+        begun.review.erase([mine.id])
+        at_home.saves("USER.md", "- Name: Eve\n" + at_home.reads("USER.md"))
+        assert "Ada" not in session.begin_turn()
+
     def test_what_is_forgotten_is_gone_and_a_restored_fact_is_back(self, begun: Cortex) -> None:
         session = begun.session()
         whole = session.identity
@@ -216,7 +229,7 @@ class TestFrozen:
         session = Cortex(store, MemoryStore("project")).session()
         assert session.begin_turn()
         session.end_turn()
-        for call in ("identity", "names", "read"):
+        for call in ("names", "read"):
             broken[:] = [call]
             cortex = Cortex(store, MemoryStore("project"))
             cortex.context.identity()
@@ -342,99 +355,10 @@ class TestBeside:
         assert "of everywhere" in cortex.build_memory_context()
 
 
-# ---- what a person took out is gone, and nothing else has changed for a session ----
+# ---- what a person took out of a page is gone, and nothing else has changed for a session ----
 
-
-TEA = Entry(id="k3v9q2ht", text="Drinks tea", kind="profile", scope=SCOPES[0])
-BY_HAND = Entry(id="_3m5x0ab", text="Name: Ada", kind="profile", scope=SCOPES[0])
-SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
 
 pages = st.lists(st.sampled_from(["a", "b", "c", "", " "]), max_size=8).map("\n".join)
-
-
-def step(op: str, *changes: Change, by: str = "user") -> Step:
-    return Step("7m0xw4ce", "2026-02-27T10:00:00.000000Z", by, op, "", (), changes)
-
-
-def buried(text: str, meta: str) -> Change:
-    return Change("anything", "archive.md", None, f"- {text} <!-- {meta} -->\n")
-
-
-def come(name: str, text: str) -> Change:
-    return Change(name, "profile.md", None, f"- {text}\n")
-
-
-def gone(entry: Entry, file: str = "profile.md") -> Change:
-    return Change(entry.id, file, f"- {entry.text}\n", None)
-
-
-def test_what_a_person_forgot_or_deleted_is_taken_out() -> None:
-    forgot = step("forget", gone(TEA), buried("Drinks tea", "id:k3v9q2ht reason:forgotten"))
-    assert taken_out([TEA, BY_HAND], [forgot]) == {TEA.id}
-    deleted = step("notice", buried("name: ada.", "id:p81dz5ka reason:deleted hand:yes"))
-    assert taken_out([TEA, BY_HAND], [forgot, deleted]) == {TEA.id, BY_HAND.id}
-
-
-def test_what_gave_way_to_something_else_is_not() -> None:
-    for reason in ("replaced", "merged", "duplicate", "expired"):
-        done = step("compact", gone(TEA), buried("Drinks tea", f"id:k3v9q2ht reason:{reason}"))
-        assert taken_out([TEA], [done]) == set()
-    assert taken_out([BY_HAND], [step("edit", gone(BY_HAND), by="person")]) == set()
-
-
-def test_a_step_that_was_undone_took_out_what_it_had_added() -> None:
-    assert taken_out([TEA, BY_HAND], [step("undo", gone(TEA))]) == {TEA.id}
-    assert taken_out([TEA], [step("undo", gone(TEA, "lessons.md"))]) == set()
-    assert taken_out([TEA], [step("undo", Change(TEA.id, "profile.md", "- a\n", "- b\n"))]) == set()
-
-
-def test_a_line_of_the_archive_that_says_nothing_takes_nothing_out() -> None:
-    cut = [Change("x", "archive.md", "- a\n", None), Change("x", "archive.md", None, "- a\n")]
-    assert taken_out([TEA], [step("edit", *cut)]) == set()
-
-
-def test_where_nothing_is_known_everything_is_taken_out() -> None:
-    assert taken_out([TEA, BY_HAND], []) == {TEA.id, BY_HAND.id}
-    assert taken_out([], []) == set()
-
-
-def test_a_secret_is_known_by_what_the_archive_says_of_it() -> None:
-    entry = BY_HAND._replace(text=f"Token: {SECRET}")
-    done = step("notice", buried(redact(entry.text), "id:p81dz5ka reason:deleted"))
-    assert SECRET not in str(done)
-    assert taken_out([entry], [done]) == {entry.id}
-
-
-class TestReworded:
-    """A line without an id is known by its words, and was changed all the same."""
-
-    @pytest.mark.parametrize("new", ["Name: Grace Hopper", "Names: Ada"])
-    def test_it_is_not_taken_out(self, new: str) -> None:
-        edit = step("edit", gone(BY_HAND), come("_new0000", new), by="person")
-        deleted = step("notice", buried("Name: Ada", "id:p81dz5ka reason:deleted"))
-        assert taken_out([BY_HAND], [edit, deleted]) == set()
-
-    def test_it_is_if_its_new_words_are(self) -> None:
-        edit = step("edit", gone(BY_HAND), come("_new0000", "Name: Eve"), by="person")
-        forgot = step("forget", buried("Name: Eve", "id:p81dz5ka reason:forgotten"))
-        assert taken_out([BY_HAND], [edit, forgot]) == {BY_HAND.id}
-
-    def test_words_that_went_back_and_forth_come_to_an_end(self) -> None:
-        eve = BY_HAND._replace(id="_new0000", text="Name: Eve")
-        there = step("edit", gone(BY_HAND), come(eve.id, eve.text), by="person")
-        back = step("edit", gone(eve), come(BY_HAND.id, BY_HAND.text), by="person")
-        assert taken_out([BY_HAND], [there, back]) == set()
-
-    def test_other_words_are_another_line(self) -> None:
-        edit = step("edit", gone(BY_HAND), come("_new0000", "Plays chess"), by="person")
-        deleted = step("notice", buried("Name: Ada", "id:p81dz5ka reason:deleted"))
-        assert taken_out([BY_HAND], [edit, deleted]) == {BY_HAND.id}
-
-    def test_a_file_that_was_written_anew_is_not_compared_line_by_line(self) -> None:
-        news = [come(f"_{at:07}", f"Name: Ada {at}") for at in range(10_001)]
-        edit = step("edit", gone(BY_HAND), *news, by="person")
-        deleted = step("notice", buried("Name: Ada", "id:p81dz5ka reason:deleted"))
-        assert taken_out([BY_HAND], [edit, deleted]) == {BY_HAND.id}
 
 
 def test_lines_that_were_taken_out_of_a_page_are_gone() -> None:

@@ -68,11 +68,6 @@ def test_it_stays_when_a_session_goes_on_in_another_process(history: Cortex, pro
     assert again.begin_turn("Hello") == before
 
 
-def test_what_the_model_sees_anyway_is_not_told(history: Cortex) -> None:
-    with history.session(in_view=["first"]) as session:
-        assert session.begin_turn("Hello") == ""
-
-
 @pytest.mark.usefixtures("history")
 def test_the_budget_is_that_of_the_setting(project: Path) -> None:
     config = project / ".engramdown" / "config.toml"

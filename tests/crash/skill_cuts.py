@@ -86,7 +86,7 @@ def record(mount: Mount, dice: random.Random, disk: type[Disk] = Disk) -> list[S
 
     for number in range(dice.randrange(2, 4)):
         known = sorted(stages[-1].texts)
-        kinds = ["new", "edit", "describe", "save", "instead"] if known else ["new", "bring in"]
+        kinds = ["new", "edit", "describe", "save", "delete"] if known else ["new", "bring in"]
         kind, label = dice.choice(kinds), dice.choice(known or [""])
         store = _opened(mount, disk())
         if kind == "new":
@@ -95,9 +95,8 @@ def record(mount: Mount, dice: random.Random, disk: type[Disk] = Disk) -> list[S
             )
         elif kind == "bring in":
             store.place(f"whole-{number}", {"SKILL.md": (HAND.encode(), False), **_RUN})
-        elif kind == "instead":
-            page = HAND.replace("By hand", f"Otherwise {number}").encode()
-            store.place(label, {"SKILL.md": (page, False), **_RUN}, instead=True)
+        elif kind == "delete":
+            store.delete(label)
         elif kind == "edit":
             store.edit(label, learn)
         elif kind == "describe":

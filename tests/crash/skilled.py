@@ -21,7 +21,6 @@ from engramdown.storage.disk import Disk
 CHARTS: Final = "---\nname: charts\n# mine\ndescription: 'Make charts'\n---\nWith care.\n"
 HAND: Final = CHARTS.replace("care", "my own hands")
 MAPS: Final = "---\nname: maps\ndescription: Make maps\n---\n" + "One more line of it.\n" * 300
-OTHERWISE: Final = CHARTS.replace("With care", "Otherwise")
 _RUN: Final = "plans/scripts/run.sh"
 _BESIDE: Final = "charts/scripts/plot.py"
 _SCRIPT: Final = b"plot()\r\n\xff"
@@ -117,10 +116,10 @@ def _check_strays(root: Path) -> None:
         assert names[f"skills/{_RUN}"] == _SCRIPT
         assert "plans" in texts(root), "a script came without its skill"
         known.add(f"skills/{_RUN}")
-    # What another skill took the place of is kept whole, and never swept up.
+    # What was put aside is kept whole, and never swept up.
     aside = {name for name in names if name.startswith("skills-replaced/")}
     for name in aside:
-        assert names[name] in (_SCRIPT, CHARTS.encode(), OTHERWISE.encode()), name
+        assert names[name] in (_SCRIPT, CHARTS.encode()), name
     known |= aside
     assert names.keys() <= known, f"stray files: {names.keys() - known}"
 
@@ -170,14 +169,9 @@ def _describe(store: SkillStore) -> object:
     return store.edit("maps", lambda page: page.with_text("description", "Make maps: all"))
 
 
-def _bring_in(store: SkillStore) -> object:
+def _bring_in(store: SkillStore) -> None:
     page = _page("plans").render().encode()
-    return store.place("plans", {"SKILL.md": (page, False), "scripts/run.sh": (_SCRIPT, True)})
-
-
-def _bring_in_instead(store: SkillStore) -> object:
-    files = {"SKILL.md": (OTHERWISE.encode(), False), "scripts/plot.py": (_SCRIPT, False)}
-    return store.place("charts", files, instead=True)
+    store.place("plans", {"SKILL.md": (page, False), "scripts/run.sh": (_SCRIPT, True)})
 
 
 SKILLED: Final[dict[str, Skilling]] = {
@@ -190,6 +184,6 @@ SKILLED: Final[dict[str, Skilling]] = {
     "edit-and-tidy": Skilling(lambda store: store.edit("charts", learn), _leave),
     "bring-in": Skilling(_bring_in),
     "bring-in-first": Skilling(_bring_in, _empty),
-    "bring-in-instead": Skilling(_bring_in_instead),
+    "delete": Skilling(lambda store: store.delete("charts")),
 }
 """What can be done to skills."""

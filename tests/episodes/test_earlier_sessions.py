@@ -76,12 +76,11 @@ def test_sessions_come_newest_first() -> None:
     [
         pytest.param([span("a", 1, is_open=True)], id="open"),
         pytest.param([span("a", 1, parent="b")], id="begun-by-another"),
-        pytest.param([span("seen", 1)], id="in-view"),
         pytest.param([span("a", 20)], id="ended-later"),
     ],
 )
-def test_what_is_not_over_or_seen_anyway_is_left_out(spans: list[SessionInfo]) -> None:
-    assert eligible(spans, before=at(10), in_view=["seen"]) == []
+def test_what_is_not_over_or_begun_by_another_is_left_out(spans: list[SessionInfo]) -> None:
+    assert eligible(spans, before=at(10)) == []
 
 
 # ---- silences ----
@@ -233,8 +232,8 @@ def talk(memory: EpisodicMemory, name: str, hours: float, *texts: str, end: bool
         memory.end(name, at=later)
 
 
-def names(memory: EpisodicMemory, running: str = "", in_view: tuple[str, ...] = ()) -> list[str]:
-    return [past.session for past in earlier(memory, running, in_view)]
+def names(memory: EpisodicMemory, running: str = "") -> list[str]:
+    return [past.session for past in earlier(memory, running)]
 
 
 def test_no_transcripts_give_nothing_and_make_nothing(
@@ -267,11 +266,10 @@ def test_a_session_in_which_nothing_was_said_does_not_lengthen_the_silence(
     assert [(past.session, past.gap) for past in found] == [("b", "2 hours later"), ("a", "")]
 
 
-def test_what_runs_is_seen_or_ended_later_is_left_out(memory: EpisodicMemory) -> None:
+def test_what_runs_or_ended_later_is_left_out(memory: EpisodicMemory) -> None:
     for hours, name in enumerate("abc"):
         talk(memory, name, hours, "Hi")
     talk(memory, "open", 0, "Hi", end=False)
-    assert names(memory, in_view=("b",)) == ["c", "a"]
     assert names(memory, running="b") == ["a"]
     assert names(memory, running="new") == ["c", "b", "a"]
 

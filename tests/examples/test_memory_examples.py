@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 from tests.consolidation.wire import http
 from tests.integrations.anthropic_server import calls, says, serving
 
-RULES = "/memories/project/rules.md"
+RULES = "/memories/rules.md"
 
 
 @pytest.fixture

@@ -23,7 +23,6 @@ CHANGING: Final = frozenset(
         "append",
         "create",
         "exchange",
-        "exchange_folders",
         "make_folder",
         "move_folder",
         "publish",
@@ -136,10 +135,6 @@ class WatchedDisk(Disk):
     def move_folder(self, folder: Path, path: Path) -> None:
         with self._around("move_folder", path):
             super().move_folder(folder, path)
-
-    def exchange_folders(self, new: Path, path: Path) -> bool:
-        with self._around("exchange_folders", path):
-            return super().exchange_folders(new, path)
 
     def publish(self, new: Path, path: Path) -> None:
         with self._around("publish", path):

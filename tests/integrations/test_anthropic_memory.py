@@ -153,7 +153,7 @@ def test_each_command_can_be_awaited_by_its_name(cortex: Cortex) -> None:
 
 def test_a_breakpoint_of_the_cache_is_passed_on(cortex: Cortex) -> None:
     for kind in (MemoryTool, AsyncMemoryTool):
-        tool = kind(cortex, "both", cache_control={"type": "ephemeral"})
+        tool = kind(cortex, "global", cache_control={"type": "ephemeral"})
         assert tool.to_dict()["cache_control"] == {"type": "ephemeral"}
         assert tool.name == "memory"
 

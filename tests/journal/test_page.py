@@ -14,7 +14,6 @@ from engramdown.journal.page import (
     blank_page,
     day_of,
     file_of,
-    named_in,
     normalized,
     parse,
     title,
@@ -194,7 +193,6 @@ FRIDAY = date(2026, 2, 27)
 @given(st.dates())
 def test_the_file_of_a_day_is_of_that_day(day: date) -> None:
     assert day_of(file_of(day)) == day
-    assert named_in(f"on {day.isoformat()}?") == ([day], "on ?")
 
 
 @every(
@@ -216,10 +214,3 @@ def test_another_file_is_no_day(name: str) -> None:
 )
 def test_a_day_is_called_as_a_person_would(day: date, called: str) -> None:
     assert title(day, FRIDAY) == called
-
-
-def test_what_is_no_day_stays_in_the_question() -> None:
-    assert named_in("v2026-02-27-1 2026-02-30 12026-02-27") == (
-        [],
-        "v2026-02-27-1 2026-02-30 12026-02-27",
-    )

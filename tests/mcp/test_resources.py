@@ -59,18 +59,11 @@ def kept(project: Path) -> Path:
 async def test_every_page_that_is_listed_can_be_read(project: Path, era: str) -> None:
     async with beside(Cortex.open(project), era) as client:
         listed = (await client.list_resources()).resources
-        skills = [each.uri for each in listed if each.uri.startswith(resources.SKILL)]
-        assert [each.uri for each in listed] == [
-            *resources.PAGES,
-            "memory://topics/ci",
-            *skills,
-        ]
-        assert "memory://skills/write-a-skill" in skills
+        assert [each.uri for each in listed] == [*resources.PAGES, "memory://topics/ci"]
         for each in listed:
             assert read(await client.read_resource(each.uri)).strip()
         templates = (await client.list_resource_templates()).resource_templates
-        topic, skill = (each.uri_template for each in templates)
-        assert (topic, skill) == ("memory://topics/{slug}", "memory://skills/{label}")
+        assert [each.uri_template for each in templates] == ["memory://topics/{slug}"]
 
 
 def test_a_page_shows_what_a_model_may_see_and_no_more(kept: Path, project: Path) -> None:
@@ -86,7 +79,6 @@ def test_a_page_shows_what_a_model_may_see_and_no_more(kept: Path, project: Path
     assert resources.page(cortex, "memory://topics/ci/") == (
         "# Topic ci\n\n## In this project\n\n- CI is slow\n- And red\n"
     )
-    assert "- Use uv" in resources.page(cortex, "memory://context")
 
 
 def test_the_kind_of_a_page_may_be_written_with_capitals(kept: Path, project: Path) -> None:
@@ -156,17 +148,15 @@ def test_the_newest_of_very_many_are_shown(cortex: Cortex) -> None:
 @pytest.mark.parametrize(
     "uri, why",
     [
-        ("memory://nothing", "there is no page 'memory://nothing'; there are memory://context"),
+        ("memory://nothing", "there is no page 'memory://nothing'; there are memory://rules"),
         ("memory://topics/nix", "there is no topic 'nix'; there are ci"),
         ("memory://topics/", "there is no topic ''; there are ci"),
         ("memory://topics/..%2F..%2Fetc%2Fpasswd", "there are ci"),
         ("file:///etc/passwd", "there is no page 'file:///etc/passwd'"),
         ("memory://topics/%1B%5B2J", "there are ci"),
-        ("memory://skills/nix", "there is no skill 'nix'; there are: find-out-why"),
-        ("memory://skills/..%2F..%2Fsoul", "there is no skill"),
         ("memory://topicsx", "there is no page 'memory://topicsx'"),
         (f"memory://topics/{'x' * 5_000}", f"there is no topic '{'x' * 200}…'; there are ci"),
-        (f"memory:{'x' * 5_000}", "x…'; there are memory://context"),
+        (f"memory:{'x' * 5_000}", "x…'; there are memory://rules"),
     ],
 )
 async def test_a_page_that_is_not_there_is_refused_with_those_that_are(
@@ -177,12 +167,11 @@ async def test_a_page_that_is_not_there_is_refused_with_those_that_are(
             await client.read_resource(uri)
         assert why in caught.value.error.message
         assert "\x1b" not in caught.value.error.message
-        assert "recall_skill" not in caught.value.error.message  # Nobody called a tool.
         assert caught.value.error.code == types.INVALID_PARAMS
 
 
 @given(
-    st.sampled_from(["", "memory://", resources.TOPIC, resources.SKILL]),
+    st.sampled_from(["", "memory://", resources.TOPIC]),
     st.text(st.characters()) | st.binary().map(quote_from_bytes),
 )
 def test_any_address_is_a_page_or_refused(asked: Cortex, begins: str, rest: str) -> None:

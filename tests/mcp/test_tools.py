@@ -87,7 +87,7 @@ async def test_what_is_memorized_is_on_the_disk_and_found(
         assert not (await client.call_tool("forget", {"id": entry.id})).is_error
 
 
-@pytest.mark.parametrize("looks_up", ["recall", "skill", "page"])
+@pytest.mark.parametrize("looks_up", ["recall", "skill"])
 def test_what_the_server_gave_back_is_not_taken_for_the_users_word(
     cortex: Cortex, project: Path, looks_up: str
 ) -> None:
@@ -101,9 +101,7 @@ def test_what_the_server_gave_back_is_not_taken_for_the_users_word(
 
     async def work() -> str:
         async with beside(cortex) as client:
-            if looks_up == "page":
-                assert (await client.read_resource("memory://skills/upload")).contents
-            elif looks_up == "skill":
+            if looks_up == "skill":
                 await client.call_tool("recall_skill", {"label": "upload"})
             else:
                 await client.call_tool("recall", {"query": "upload keys"})

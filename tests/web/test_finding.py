@@ -9,7 +9,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from engramdown import Cortex, Engram
-from tests.web.conftest import kind_of
 
 Printed = Callable[..., Any]
 
@@ -83,20 +82,6 @@ def test_what_a_model_sees_is_what_the_command_prints(
     plain = program.get(path, headers={"Accept": "text/plain"})
     assert plain.headers["content-type"] == "text/plain; charset=utf-8"
     assert plain.text == shown["text"] == str(cortex.build_memory_context("staging"))
-
-
-def test_of_a_conversation_it_is_the_whole_prompt(
-    known: str, program: TestClient, printed: Printed
-) -> None:
-    shown = program.get(f"/v1/context?session={known}&budget=9000").json()
-    assert shown["budget"] == 9000
-    printed_prompt = printed("context", "--session", known, "--budget", "9000")
-    assert shown["messages"] == printed_prompt["messages"]
-    assert shown.keys() == printed_prompt.keys()
-    missing = program.get("/v1/context?session=none")
-    assert (missing.status_code, kind_of(missing)) == (404, "not-found")
-    wrong = program.get("/v1/context?budget=9000")
-    assert (wrong.status_code, wrong.json()["field"]) == (422, "budget")
 
 
 def test_what_a_program_recalls_is_counted_and_what_a_person_looks_at_is_not(

@@ -86,12 +86,8 @@ SHOWN: Final[dict[str, list[Pair]]] = {
     "context": [
         Pair("/v1/context", "context"),
         Pair("/v1/context?message=CI", "context CI"),
-        Pair(f"/v1/context?session={SESSION}&message=CI", f"context --session {SESSION} CI"),
     ],
-    "list_sessions": [
-        Pair("/v1/sessions", "log list"),
-        Pair("/v1/sessions?open=true", "log list --open"),
-    ],
+    "list_sessions": [Pair("/v1/sessions", "log list")],
     "show_session": [
         Pair(f"/v1/sessions/{SESSION}", "log list", lambda sessions: sessions[-1]),
     ],

@@ -8,7 +8,8 @@ import pytest
 
 from engramdown import Cortex
 from engramdown.cortex.tools import Answer
-from engramdown.integrations.memory_folder import MemoryFolder, Reach
+from engramdown.engram import Scope
+from engramdown.integrations.memory_folder import MemoryFolder
 
 __all__ = ["Model"]
 
@@ -16,9 +17,9 @@ __all__ = ["Model"]
 class Model:
     """A model with the memory tool."""
 
-    def __init__(self, cortex: Cortex, reach: Reach = "project") -> None:
+    def __init__(self, cortex: Cortex, scope: Scope = "project") -> None:
         """Edit the memory of ``cortex``."""
-        self.folder = MemoryFolder(cortex, reach)
+        self.folder = MemoryFolder(cortex, scope)
 
     def __call__(self, command: str, path: str, **more: Any) -> Answer:  # noqa: ANN401 - JSON
         """Return the answer to a command."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram
+from engramdown.engram import SCOPES
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.integrations.memory_folder import MemoryFolder
 from engramdown.transcripts.visibility import repeats_memory
@@ -297,27 +298,11 @@ def test_a_folder_lists_what_there_is(rules: Model, person: Person, cortex: Cort
 
 
 def test_an_empty_folder_says_what_belongs_where(cortex: Cortex) -> None:
-    for reach, base in (("project", ""), ("global", ""), ("both", "/project")):
-        told = MemoryFolder(cortex, reach).run({"command": "view", "path": "/memories"}).text  # type: ignore[arg-type] # each is one
-        assert f"Nothing is remembered yet. Rules go into /memories{base}/rules.md" in told
+    for scope in SCOPES:
+        told = MemoryFolder(cortex, scope).run({"command": "view", "path": "/memories"}).text
+        assert "Nothing is remembered yet. Rules go into /memories/rules.md" in told
     Model(cortex).does("create", "lessons.md", file_text="- CI is slow\n")
     assert "Nothing is remembered" not in Model(cortex).does("view", "")
-
-
-def test_both_memories_are_reached_below_one_root(cortex: Cortex) -> None:
-    model = Model(cortex, "both")
-    model.does("create", "global/profile.md", file_text="- Name: Ada\n")
-    model.does("create", "project/rules.md", file_text="## Always\n- Use uv\n")
-    assert [row.partition("\t")[2] for row in model.does("view", "").split("\n")[1:]] == [
-        *("/memories", "/memories/project/", "/memories/project/rules.md"),
-        *("/memories/global/", "/memories/global/profile.md"),
-    ]
-    assert {(entry.scope, entry.kind) for entry in cortex.entries()} == {
-        *(("global", "profile"), ("project", "always"))
-    }
-    assert "Begin with /memories/global or" in model.fails("create", "rules.md", file_text="x")
-    told = model.renames("project/topics/a.md", "global/topics/b.md").text
-    assert "does not exist" in told
 
 
 @pytest.mark.parametrize("name", ["pending.md", "soul.md", "topics", "notes", ""])
@@ -468,8 +453,8 @@ def test_what_it_shows_is_marked_as_recalled(cortex: Cortex, model: Model) -> No
     assert answer.recalled == ("lake#3", "lake#4", "/memories/lessons.md")
 
 
-def test_a_folder_needs_files_and_a_reach(cortex: Cortex) -> None:
-    with pytest.raises(InvalidEngramError, match="not one of project, global, both"):
+def test_a_folder_needs_files_and_a_scope(cortex: Cortex) -> None:
+    with pytest.raises(InvalidEngramError, match="not one of project, global"):
         MemoryFolder(cortex, "everything")  # type: ignore[arg-type] # what is tested
     with pytest.raises(StoreError, match="has no files"):
         MemoryFolder(Cortex(MemoryStore(), MemoryStore()))

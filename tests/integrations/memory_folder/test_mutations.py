@@ -19,7 +19,7 @@ MODULES: Final = (
 
 def leads_nowhere(core: Core, path: str) -> None:
     try:
-        place = core.place_of(path, ("project",))
+        place = core.place_of(path, "project")
     except MemoryCommandError:
         return
     assert place is None, f"{path!r} leads to {place}"

@@ -8,14 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.engram import Scope
+from engramdown.engram import SCOPES, Scope
 from engramdown.errors import MemoryCommandError
 from engramdown.integrations.memory_folder import Place, place_of
 from tests.tables import every
-
-ONE: tuple[Scope, ...] = ("project",)
-HOME: tuple[Scope, ...] = ("global",)
-BOTH: tuple[Scope, ...] = ("global", "project")
 
 
 @every(
@@ -35,26 +31,17 @@ BOTH: tuple[Scope, ...] = ("global", "project")
     ],
 )
 def test_what_is_there_has_a_name(path: str, sort: str, name: str) -> None:
-    place = place_of(path, ONE)
-    assert (place.sort, place.scope, place.name) == (sort, "project", name)
+    place = place_of(path, "project")
+    assert (place.sort, place.name) == (sort, name)
     assert place.path == path.rstrip("/")
 
 
 def test_the_folder_of_the_global_memory_has_a_profile() -> None:
-    assert place_of("/memories/profile.md", HOME) == Place(
-        "/memories/profile.md", "memory", "global", "profile.md"
+    assert place_of("/memories/profile.md", "global") == Place(
+        "/memories/profile.md", "memory", "profile.md"
     )
     with pytest.raises(MemoryCommandError, match="are in the global memory"):
-        place_of("/memories/profile.md", ONE)
-
-
-def test_both_memories_have_a_folder_each() -> None:
-    assert place_of("/memories", BOTH) == Place("/memories", "root", "project")
-    assert place_of("/memories/global", BOTH).scope == "global"
-    assert place_of("/memories/global/profile.md", BOTH).sort == "memory"
-    assert place_of("/memories/project/topics/ci.md", BOTH).path == "/memories/project/topics/ci.md"
-    with pytest.raises(MemoryCommandError, match="/memories/global or /memories/project"):
-        place_of("/memories/rules.md", BOTH)
+        place_of("/memories/profile.md", "project")
 
 
 @every(
@@ -102,7 +89,7 @@ def test_both_memories_have_a_folder_each() -> None:
 )
 def test_what_is_no_name_is_refused_with_what_would_be_one(path: str, told: str) -> None:
     with pytest.raises(MemoryCommandError) as refused:
-        place_of(path, ONE)
+        place_of(path, "project")
     assert told in str(refused.value)
     assert str(refused.value).isprintable()
 
@@ -112,12 +99,10 @@ _PIECES = st.sampled_from(
 )
 
 
-@given(
-    st.lists(_PIECES | st.text(max_size=5), max_size=8).map("".join), st.sampled_from([ONE, BOTH])
-)
-def test_no_path_leads_anywhere_else(path: str, scopes: tuple[Scope, ...]) -> None:
+@given(st.lists(_PIECES | st.text(max_size=5), max_size=8).map("".join), st.sampled_from(SCOPES))
+def test_no_path_leads_anywhere_else(path: str, scope: Scope) -> None:
     with suppress(MemoryCommandError):
-        place = place_of(path, scopes)
+        place = place_of(path, scope)
         assert place.path == path.removesuffix("/")
         assert not {"", ".", ".."} & set(place.name.split("/")) or not place.name
-        assert place_of(place.path, scopes) == place
+        assert place_of(place.path, scope) == place
