@@ -246,12 +246,14 @@ def test_no_page_skill_or_note_hides_anything(run: Runner) -> None:
     begun = page.read_text(encoding="utf-8")
     skill = Path(run.ok("skills", "new", "probe", "--description", "x", "--json").json["path"])
     session = run.ok("log", "start", "--json").json["session"]
+    notes = Path(run("log", "notes", session, "--json").json["path"])
+    notes.parent.mkdir(exist_ok=True)
     most = ("comment", "long comment", "open comment", "carriage return", "spaces")
     for text in [INSIDE[-1], *(HIDING[name] for name in most)]:
         page.write_text(f"{begun}\n{text}\n", encoding="utf-8", newline="")
         head = "---\nname: probe\ndescription: Do it\n---\n\n"
         skill.write_text(f"{head}{text}\n", encoding="utf-8", newline="")
-        run.ok("log", "notes", session, "--write", text)
+        notes.write_text(f"{text}\n", encoding="utf-8", newline="")
         for words in ("journal show", "journal list", "skills show probe", "log notes"):
             shown = run.ok(*words.split()).out
             assert RAW.search(OUR_COLOURS.sub("", shown)) is None, (words, text)
