@@ -233,7 +233,8 @@ BUGS: Final = (
     Bug(
         "an assistant overwrites what a person changed",
         "markdown.merge",
-        "if saved is not None and _is_left(saved, old):\n            result = result.swap",
+        "if saved is not None and _is_left(saved, old) and not is_noted:\n"
+        "            result = result.swap",
         "if saved is not None:\n            result = result.swap",
         lambda core: core.merging_keeps_both_sides(A, A.replace("a <", "x <"), "- y" + A[3:]),
     ),

@@ -164,8 +164,8 @@ class Disk:
         """
         # Names rather than paths: this is asked before every file is read.
         part, top = str(path), str(root)
-        while part != top and part != (above := os.path.dirname(part)):  # noqa: PTH120 - as above
-            if os.path.islink(part):  # noqa: PTH114 - as above
+        while part != top and part != (above := os.path.dirname(part)):  # noqa: PTH120 - twice as fast as a path
+            if os.path.islink(part):  # noqa: PTH114 - the same
                 target = Path(os.path.realpath(path))
                 if not target.is_relative_to(os.path.realpath(root)):
                     raise StoreError(

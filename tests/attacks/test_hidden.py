@@ -15,7 +15,6 @@ from markdown_it import MarkdownIt
 from mcp_types import ElicitRequestFormParams
 
 from engramdown import Cortex, Engram
-from engramdown.journal import WorkingNotes
 from engramdown.mcp.elicitation import question
 from tests.attacks.test_terminal import OUR_COLOURS, RAW
 from tests.cli.conftest import Runner
@@ -246,13 +245,15 @@ def test_no_page_skill_or_note_hides_anything(run: Runner) -> None:
     page = Path(run.ok("journal", "write", "Hello", "--json").json["path"])
     begun = page.read_text(encoding="utf-8")
     skill = Path(run.ok("skills", "new", "probe", "--description", "x", "--json").json["path"])
-    notes = WorkingNotes(page.parents[1], run.ok("log", "start", "--json").json["session"])
+    session = run.ok("log", "start", "--json").json["session"]
+    notes = Path(run("log", "notes", session, "--json").json["path"])
+    notes.parent.mkdir(exist_ok=True)
     most = ("comment", "long comment", "open comment", "carriage return", "spaces")
     for text in [INSIDE[-1], *(HIDING[name] for name in most)]:
         page.write_text(f"{begun}\n{text}\n", encoding="utf-8", newline="")
         head = "---\nname: probe\ndescription: Do it\n---\n\n"
         skill.write_text(f"{head}{text}\n", encoding="utf-8", newline="")
-        notes.write(text)
+        notes.write_text(f"{text}\n", encoding="utf-8", newline="")
         for words in ("journal show", "journal list", "skills show probe", "log notes"):
             shown = run.ok(*words.split()).out
             assert RAW.search(OUR_COLOURS.sub("", shown)) is None, (words, text)
