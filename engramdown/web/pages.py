@@ -693,11 +693,13 @@ def _session(call: Call) -> Reply:
     }
     if query.after or query.before:
         return _draw("session_rows.j2", **values)
-    card = ""
-    with contextlib.suppress(ProblemError, EngramdownError):
-        known = _data(call, f"{path}/card")
-        card = known["paragraph"] or known["one_liner"]
-    return _draw("session.j2", at=query.at, card=card, **values)
+    return _draw("session.j2", at=query.at, **values)
+
+
+def session_card(call: Call) -> Reply:
+    """Show what a session was about; for that, all of it must be read."""
+    card = _data(call, f"/v1/sessions/{call.path['id']}/card")
+    return _draw("parts.j2", macro="card", args=(card,))
 
 
 def whole_line(call: Call) -> Reply:
@@ -874,6 +876,7 @@ ROUTES: Final = (
     _page("timeline", timeline, Since),
     _act("timeline/{id}/undo", undo, Form),
     _page("transcripts", transcripts, Place),
+    _page("transcripts/{id}/card", session_card),
     _page("transcripts/{id}/whole/{seq}", whole_line),
     _act("transcripts/{id}/withdraw", withdraw, Withdrawal),
     _page("context", context, Message),

@@ -367,6 +367,12 @@ class TestTranscripts:
         assert "Included" in ask(path, {"action": "include", "line": "1"}).text
         assert cortex.episodes.recall("Marzipan")
 
+    def test_the_card_is_asked_for_by_itself(self, ask: Ask, session: str) -> None:
+        path = f"transcripts/{session}/card"
+        assert f'hx-get="/page/{path}"' in ask(f"transcripts?session={session}").text
+        assert "Marzipan Street" in ask(path).text
+        assert "toast bad" in ask("transcripts/none/card", status=404).text
+
     def test_a_line_is_redacted_only_when_somebody_is_sure(self, ask: Ask, session: str) -> None:
         order = {"action": "redact", "line": "1"}
         assert "Redact for ever" in ask(f"transcripts/{session}/withdraw", order).text

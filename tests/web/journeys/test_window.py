@@ -132,6 +132,8 @@ def test_a_transcript_is_read_from_any_line(windows: Windows, memory: str) -> No
     window.sees(".row.user", "Question 20").sees("details:not([open]) summary", "pytest")
     window.all(".row.tool_call summary").first.click()
     window.sees("details[open] .answer", "failed")
+    window.all(".card summary").click()
+    window.sees("#card", "Question")
 
 
 def test_a_transcript_is_searched(windows: Windows, memory: str) -> None:
