@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from engramdown.engram import Engram, fact_key, fold
@@ -29,6 +30,8 @@ Identity = tuple[str, ...]
 Outcome = Written | EngramdownError | None
 
 _BROUGHT: Final = "it came with git, and is somebody else's"
+# For so many proposals it is kept which memories say the same.
+_FOUND: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +210,7 @@ def describe(
     """
     if not items:
         return []
-    # Imported here: most often nothing waits.
-    from engramdown.language.meaning import Statements
-
-    known = Statements(entry.text for entry in entries)
+    said_again = _finder(tuple(entry.text for entry in entries))
     by_id: dict[str, list[int]] = {}
     facts: dict[str, Entry] = {}
     for at, entry in enumerate(entries):
@@ -228,7 +228,7 @@ def describe(
             replaces = next((entries[at] for at in by_id.get(item.of, ())), None)
         elif not takes and engram.kind == "profile":
             replaces = facts.get(fact_key(engram.text))
-        near = [entries[at] for at in known.said_again(engram.text)]
+        near = [entries[at] for at in said_again(engram.text)]
         hold, reason = (REASONS.get(code, code) for code in (item.hold, item.reason or item.hold))
         is_ours = (file, item.line) not in brought
         if not is_ours and not hold and item.reason in ("", "confidence"):
@@ -251,6 +251,19 @@ def describe(
         )
 
     return [proposal(file, item) for file, item in items]
+
+
+@lru_cache(maxsize=2)
+def _finder(texts: tuple[str, ...]) -> Callable[[str], tuple[int, ...]]:
+    """Return what finds the positions of those of ``texts`` that another one says again.
+
+    What waits is looked at again and again, and memory seldom changes in between.
+    """
+    # Imported here: most often nothing waits.
+    from engramdown.language.meaning import Statements
+
+    known = Statements(texts)
+    return lru_cache(maxsize=_FOUND)(lambda text: tuple(known.said_again(text)))
 
 
 # ---- a store without files ----

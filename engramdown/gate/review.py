@@ -5,7 +5,7 @@ The proposals of ``pending.md`` come first; what git brought and needs approval 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from engramdown.errors import InvalidEngramError, StoreError
@@ -14,10 +14,10 @@ from engramdown.hippocampus.entry import by_prefix
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
-    from engramdown.gate.arrivals import Arrival
+    from engramdown.gate.arrivals import Arrival, Found
     from engramdown.gate.erase import Erased
-    from engramdown.gate.intake import Receipt, Resolved
-    from engramdown.gate.pending import Answer, Proposal
+    from engramdown.gate.intake import Queue, Receipt, Resolved
+    from engramdown.gate.pending import Answer, Pending, Proposal
 
 
 class Review:
@@ -29,21 +29,48 @@ class Review:
 
     def pending(self, *, for_model: bool = False) -> list[Proposal]:
         """Return the waiting proposals; see :meth:`engramdown.Cortex.pending`."""
-        from engramdown.gate.pending import describe
+        return self._described(*self._waiting(for_model=for_model))
 
-        scopes, waits = self._scopes, self._scopes.intake.waiting
-        items = waits.items(scopes.pass_over, ours=for_model)
-        brought = waits.brought(items, scopes.pass_over)
-        pairs = [(queue.file, item) for queue, item in items]
-        waiting = describe(pairs, scopes.entries(), brought) if items else []
-        held = [] if for_model else scopes.if_readable(scopes.pulled.held)
-        return [*waiting, *(each.proposal() for each in held)]
+    def find(self, prefix: str) -> Proposal:
+        """Return the waiting proposal with this id or prefix; the others are not looked at.
+
+        Raises:
+            EntryNotFoundError: If there is none.
+            AmbiguousIdError: If several have it.
+        """
+        from engramdown.gate.intake import WHERE
+
+        items, held = self._waiting()
+        wanted = by_prefix(prefix, _ids(items, held), str, WHERE)
+        same = [each for each in items if each[1].id == wanted]
+        return self._described(same, [each for each in held if each.id == wanted])[0]
+
+    def ids(self) -> list[str]:
+        """Return the ids of the proposals that wait for a person, as :meth:`pending` lists them."""
+        return _ids(*self._waiting())
 
     def count(self) -> int:
-        """Return how many proposals wait for a person, as :meth:`pending` lists them."""
+        """Return how many proposals wait for a person."""
+        return len(self.ids())
+
+    def _waiting(
+        self, *, for_model: bool = False
+    ) -> tuple[list[tuple[Queue, Pending]], list[Found]]:
+        """Return the proposals of the queues, and what git brought."""
         scopes = self._scopes
-        waiting = scopes.intake.waiting.items(scopes.pass_over)
-        return len(waiting) + len(scopes.if_readable(scopes.pulled.held))
+        items = scopes.intake.waiting.items(scopes.pass_over, ours=for_model)
+        return items, [] if for_model else scopes.if_readable(scopes.pulled.held)
+
+    def _described(
+        self, items: Sequence[tuple[Queue, Pending]], held: Iterable[Found]
+    ) -> list[Proposal]:
+        from engramdown.gate.pending import describe
+
+        scopes = self._scopes
+        brought = scopes.intake.waiting.brought(items, scopes.pass_over)
+        pairs = [(queue.file, item) for queue, item in items]
+        waiting = describe(pairs, scopes.entries(), brought) if pairs else []
+        return [*waiting, *(each.proposal() for each in held)]
 
     @one_call()
     def resolve(
@@ -185,3 +212,7 @@ class Review:
         return erase(
             self._scopes.stores, self._scopes.settings, names, texts, pieces=pieces, dry_run=dry_run
         )
+
+
+def _ids(items: Iterable[tuple[Queue, Pending]], held: Iterable[Found]) -> list[str]:
+    return [*(item.id for _, item in items), *(each.id for each in held)]

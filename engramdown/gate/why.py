@@ -194,10 +194,10 @@ def find_known(scopes: Scopes, review: Review, prefix: str) -> Known:
         EntryNotFoundError: If nothing has it.
         AmbiguousIdError: If several have.
     """
-    tiers: tuple[Sequence[Known], ...] = (scopes.entries(), review.pending())
-    for tier in tiers:
-        with contextlib.suppress(EntryNotFoundError):
-            return by_prefix(prefix, tier, _name, "memory")
+    with contextlib.suppress(EntryNotFoundError):
+        return by_prefix(prefix, scopes.entries(), _name, "memory")
+    with contextlib.suppress(EntryNotFoundError):
+        return review.find(prefix)
     retired = scopes.archived()
     name = retired_name(prefix, [item.entry for item in retired])
     return by_prefix(prefix, retired, lambda item: name(item.entry), "memory")

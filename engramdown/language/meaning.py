@@ -18,9 +18,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from operator import ne
 from typing import Final
 
-from engramdown.language.claims import LONGEST
+from engramdown.engram import fold
+from engramdown.language.claims import LONGEST, read
 from engramdown.language.judge import word_tables
 from engramdown.language.similarity import is_rewording, swaps_roles
 from engramdown.language.terms import stem
@@ -599,6 +601,8 @@ def says_again(text: str, known: str) -> bool:
     >>> says_again("Ask me before you push to main", "Never push to main without asking me")
     True
     """
+    if all(map(ne, _numbers(text), _numbers(known))) and fold(text) != fold(known):
+        return False  # Of many that are alike, most have other numbers.
     one, other = read_meaning(text), read_meaning(known)
     if is_rewording(text, known):
         return True
@@ -606,6 +610,13 @@ def says_again(text: str, known: str) -> bool:
     is_plain = one.concepts == other.concepts and not (one.denied or one.values or one.later)
     is_swapped = is_plain and not (other.denied or other.later) and swaps_roles(text, known)
     return _Pair(one, other).says_again() and not is_swapped
+
+
+@lru_cache(maxsize=8192)
+def _numbers(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the numbers of a text as its concepts have them, and as a rewording has to."""
+    concepts = (each for each in read_meaning(text).concepts if each[0].isdigit())
+    return frozenset(concepts), frozenset(read(text).marked("number"))
 
 
 class Statements:

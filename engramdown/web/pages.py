@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from engramdown.clock import moment, today
 from engramdown.engram import KINDS, Kind, Scope
 from engramdown.errors import EngramdownError
+from engramdown.serializers import folders, proposal_data
 from engramdown.storage import Disk
 from engramdown.transcripts import Sessions, find_running
 from engramdown.web import views
@@ -305,7 +306,9 @@ def _pending(call: Call) -> list[dict[str, Any]]:
 
 
 def _proposal(call: Call, key: str) -> dict[str, Any] | None:
-    return next((each for each in _pending(call) if each["id"] == key), None)
+    with contextlib.suppress(EngramdownError):
+        return proposal_data(call.cortex.review.find(key), folders(call.cortex))
+    return None
 
 
 def inbox(call: Call) -> Reply:
@@ -354,7 +357,7 @@ def proposal_row(call: Call) -> Reply:
 
 def gone(call: Call) -> Reply:
     """Mark the proposals of the list that somebody decided on elsewhere."""
-    left = {each["id"] for each in _pending(call)}
+    left = set(call.cortex.review.ids())
     rows = [
         _part(
             f"#p-{key}",
@@ -377,13 +380,14 @@ def decline(call: Call) -> Reply:
 
 
 def _decide(call: Call, decision: str, text: str | None) -> Reply:
-    key, pending = call.path["id"], _pending(call)
-    found = [each for each in pending if each["id"] == key]
+    key = call.path["id"]
+    found = _proposal(call, key)
     body = {"text": text} if text is not None else {}
     receipt = _ask(call, "POST", f"/v1/proposals/{key}/{decision}", body).data
     if receipt["action"] == "failed":
         return _toast(receipt["reason"], bad=True)
-    return _joined(*_decided(call, found, decision, text), _count(len(pending) - 1))
+    rows = _decided(call, [found] if found else [], decision, text)
+    return _joined(*rows, _count(call.cortex.review.count()))
 
 
 def _decided(
@@ -419,18 +423,17 @@ def back(call: Call) -> Reply:
     """Take decisions back: the proposals wait again."""
     for step in call.body.steps.split():
         _ask(call, "POST", f"/v1/steps/{step}/undo")
-    waiting = {each["id"]: each for each in _pending(call)}
     rows = [
-        _part(f"#p-{key}", _draw("proposal.j2", macro="row", args=(waiting[key],)))
+        _part(f"#p-{key}", _draw("proposal.j2", macro="row", args=(found,)))
         for key in call.body.ids.split()
-        if key in waiting
+        if (found := _proposal(call, key))
     ]
-    return _joined(_toast("Taken back"), *rows, _count(len(waiting)))
+    return _joined(_toast("Taken back"), *rows, _count(call.cortex.review.count()))
 
 
 def waiting(call: Call) -> Reply:
     """Say how many proposals wait."""
-    return _draw("parts.j2", macro="number", args=(len(_pending(call)),))
+    return _draw("parts.j2", macro="number", args=(call.cortex.review.count(),))
 
 
 def _count(number: int) -> Reply:

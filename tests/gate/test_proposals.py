@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Final
+from unittest.mock import Mock
 
 import pytest
 
+from engramdown import Cortex
 from engramdown.engram import Engram, Kind
 from engramdown.gate.gate import REASONS
 from engramdown.gate.pending import Operation, Pending, Proposal, describe
@@ -95,6 +97,32 @@ def test_what_says_nearly_the_same_stands_beside_it() -> None:
     known = [entry("Use tabs"), entry("Don't use pip, ever"), entry("never use pip")]
     proposal = described(item("Never use pip"), *known)
     assert proposal.similar == (known[1], known[2])
+
+
+def test_what_says_the_same_is_looked_for_once_while_memory_is_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared = Mock(return_value=True)
+    monkeypatch.setattr("engramdown.language.meaning.says_again", compared)
+    known, waiting = entry("The mole is closed at low tide"), item("At low tide the mole is closed")
+    shown = [described(waiting, known).similar for _ in range(2)]
+    assert (shown, compared.call_count) == ([(known,), (known,)], 1)
+    assert described(waiting, known, entry("Low tide is at noon, mole or not")).similar
+    assert compared.call_count == 3
+
+
+def test_one_is_explained_without_a_look_at_the_others(
+    cortex: Cortex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cortex.mode = "copilot"
+    texts = ("CI is slow", "Deploy on Tuesdays", "Docs come first")
+    cortex.propose([Engram(text, "lesson", "project", "low") for text in texts])
+    waiting = cortex.pending()
+    looked_at = Mock(wraps=describe)
+    monkeypatch.setattr("engramdown.gate.pending.describe", looked_at)
+    assert cortex.why(waiting[1].id[:6]).found == waiting[1]
+    assert [len(call.args[0]) for call in looked_at.call_args_list] == [1]
+    assert cortex.review.ids() == [each.id for each in waiting]
 
 
 def test_a_secret_that_a_person_typed_is_not_shown() -> None:

@@ -6,11 +6,14 @@ it, says it again, says something else), what the pair tries, and the two.
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 
+from engramdown.language import meaning
 from engramdown.language.meaning import (
     Statements,
     contradict,
@@ -64,6 +67,24 @@ def test_one_is_compared_with_few_of_many_that_are_alike() -> None:
     compared = Mock(return_value=False)
     assert not [*known.pairs(compared)]
     assert compared.call_count <= 40 * 1_000
+
+
+def test_other_numbers_tell_two_apart_as_a_closer_look_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = [text for row in table("meaning.tsv") for text in row.values[1:]]
+    texts = [text for text in told if re.search(r"\d|two|three|five|half|twice", text)]
+    texts += ["Room 3 is green", "room  3 is GREEN.", "Room three is green", "Room 30 is green"]
+    pairs = [*product(texts, texts)]
+    again = [says_again.__wrapped__(*pair) for pair in pairs]
+    assert 0 < sum(again) < len(pairs)
+    monkeypatch.setattr(f"{meaning.__name__}._numbers", lambda _: (0,))
+    assert [says_again.__wrapped__(*pair) for pair in pairs] == again
+
+
+def test_of_two_with_other_numbers_little_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{meaning.__name__}.is_rewording", Mock(side_effect=AssertionError))
+    assert not says_again("Moor at pier 3 only", "Moor at pier 4 only")
 
 
 def test_a_word_is_of_a_sort_in_any_form() -> None:
