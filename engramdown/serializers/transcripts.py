@@ -40,6 +40,7 @@ def session_data(info: SessionInfo, tally: Tally, path: Path) -> dict[str, Any]:
         "open": not info.ended,
         **pick(info, "parent parent_call source conversation"),
         **pick(tally, "turns episodes first"),
+        "excluded": {"whole": tally.excluded.whole, "lines": sorted(tally.excluded.seqs)},
         "bytes": info.size,
         "path": str(path),
     }

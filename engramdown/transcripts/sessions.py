@@ -25,6 +25,7 @@ from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import NUMBERED, Episode, is_session_id, read_line, stamp_of
 from engramdown.transcripts.session_log import ORPHAN_MINUTES, SessionLog
+from engramdown.transcripts.visibility import Excluded, excluded
 
 _PIECE: Final = 1024 * 1024
 # What is read at once while a line is looked for.
@@ -471,10 +472,12 @@ class Tally:
     Attributes:
         roles: How many episodes there are of each role, events left out.
         first: The first words of the user, or of the first speaker.
+        excluded: What of it is kept out of recall and prompts.
     """
 
     roles: dict[str, int] = field(default_factory=dict)
     first: str = ""
+    excluded: Excluded = field(default_factory=partial(excluded, ()))
 
     @property
     def turns(self) -> int:
@@ -491,16 +494,20 @@ def count_session(sessions: Sessions, disk: Disk, session: str) -> Tally:
     """Count what a session holds; nothing if it is gone."""
     tally = Tally()
     spoken: Episode | None = None
+    events: list[Episode | None] = []
     try:
         for _, line in whole_lines(disk, sessions.path(session)):
             known = _HEAD.match(line)
             episode = read_line(line) if known is None else None
             role = known[1].decode() if known else episode.role if episode else ""
-            if role not in ("", "event"):
+            if role == "event":
+                events.append(episode or read_line(line))
+            elif role:
                 tally.roles[role] = tally.roles.get(role, 0) + 1
                 if spoken is None or (role == "user" and spoken.role != "user"):
                     spoken = episode or read_line(line)
     except FileNotFoundError:
         return Tally()
     tally.first = spoken.text if spoken is not None else ""
+    tally.excluded = excluded(filter(None, events))
     return tally

@@ -100,7 +100,7 @@ def _templates() -> Environment:
     made.filters["shown"] = views.shown
     for name in ("WHO", "SCOPES", "verb", "compared", "has_words", "lines", "title", "by_place"):
         made.globals[name] = getattr(views, name)
-    made.globals["diff"] = views.diff
+    made.globals |= {"diff": views.diff, "hidden": views.hidden}
     return made
 
 
@@ -691,6 +691,7 @@ def _session(call: Call) -> Reply:
     values = {
         "info": info,
         "turns": views.paired(found.items),
+        "excluded": {**info["excluded"], "lines": frozenset(info["excluded"]["lines"])},
         "before": f"{here}&before={first}" if first and not query.after else "",
         "more": f"{here}&after={found.after}" if found.after and not query.before else "",
     }

@@ -258,6 +258,17 @@ def paired(episodes: Sequence[Data]) -> list[Turn]:
     ]
 
 
+def hidden(line: Data, excluded: Data) -> str:
+    """Return why models do not see a line: ``redacted`` or ``excluded``; ``""`` if they do.
+
+    >>> hidden({"seq": 3}, {"whole": False, "lines": {3}})
+    'excluded'
+    """
+    if "redacted" in line:
+        return "redacted"
+    return "excluded" if excluded["whole"] or line["seq"] in excluded["lines"] else ""
+
+
 def is_in_turn(lines: Sequence[Data], now: str) -> bool:
     """Whether a session whose last lines these are waits for its assistant.
 

@@ -83,6 +83,7 @@ def test_a_session_is_all_of_it_for_a_program(run: Runner, memory: Path) -> None
         "turns": 1,
         "episodes": 2,
         "first": WORDS,
+        "excluded": {"whole": False, "lines": []},
         "bytes": path.stat().st_size,
         "path": str(path),
     }

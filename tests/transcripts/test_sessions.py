@@ -498,6 +498,16 @@ def test_a_glance_counts_what_is_there(memory: EpisodicMemory, sessions: Session
     assert tally.first == 'He said ","role":"assistant","'
 
 
+def test_a_glance_says_what_is_excluded(memory: EpisodicMemory, sessions: Sessions) -> None:
+    for text in ("one", "two", "three"):
+        memory.log("a", "user", text)
+    memory.forgetting().exclude("a", [1, 2], dry_run=False)
+    memory.forgetting().include("a", [2], dry_run=False)
+    assert count_session(sessions, Disk(), "a").excluded == (False, {1})
+    memory.forgetting().exclude("a", [], dry_run=False)
+    assert count_session(sessions, Disk(), "a").excluded.whole
+
+
 def test_of_a_session_without_a_user_the_first_words_are_somebodys(
     memory: EpisodicMemory, sessions: Sessions
 ) -> None:

@@ -364,7 +364,13 @@ class TestTranscripts:
         path = f"transcripts/{session}/withdraw"
         assert "Excluded" in ask(path, {"action": "exclude", "line": "1"}).text
         assert cortex.episodes.recall("Marzipan") == []
+        lines = re.split(r"<li ", ask(f"transcripts?session={session}").text)
+        assert [("excluded<" in line, "Include again" in line) for line in lines[1:3]] == [
+            (True, True),
+            (False, False),
+        ]
         assert "Included" in ask(path, {"action": "include", "line": "1"}).text
+        assert "excluded<" not in ask(f"transcripts?session={session}").text
         assert cortex.episodes.recall("Marzipan")
 
     def test_the_card_is_asked_for_by_itself(self, ask: Ask, session: str) -> None:
@@ -378,7 +384,17 @@ class TestTranscripts:
         assert "Redact for ever" in ask(f"transcripts/{session}/withdraw", order).text
         assert "Marzipan" in ask(f"transcripts?session={session}").text
         assert "Redacted" in ask(f"transcripts/{session}/withdraw", {**order, "sure": "1"}).text
-        assert "Marzipan" not in ask(f"transcripts?session={session}").text
+        shown = ask(f"transcripts?session={session}").text
+        assert "Marzipan" not in shown
+        assert "redacted<" in shown
+
+    def test_a_session_that_is_excluded_says_so(
+        self, ask: Ask, session: str, person: TestClient
+    ) -> None:
+        assert person.post(f"/v1/sessions/{session}/exclude", json={}).is_success
+        shown = ask(f"transcripts?session={session}").text
+        assert "All of it is excluded" in shown
+        assert "Exclude from recall" not in shown
 
 
 class TestSkills:
