@@ -327,15 +327,19 @@ def inbox(call: Call) -> Reply:
 
 def _turn(call: Call) -> str:
     """Return the session in which a turn seems to run, in whichever process, or ``""``."""
+    memory = call.cortex.episodes
     # Without transcripts nobody can tell.
-    with contextlib.suppress(ProblemError, EngramdownError):
-        memory = call.cortex.episodes
-        running = memory and find_running(Sessions(memory.folder, Disk()), Disk())
-        if running:
-            path = f"/v1/sessions/{running.id}/episodes"
-            lines = _list(call, path, **{"from": running.lines}).items
-            return running.id if views.is_in_turn(lines, moment()) else ""
+    with contextlib.suppress(ProblemError, EngramdownError, OSError):
+        info = find_running(Sessions(memory.folder, Disk()), Disk()) if memory else None
+        if info is not None:
+            last = _data(call, f"/v1/sessions/{info.id}/episodes", **{"from": info.lines})
+            return info.id if views.is_in_turn(last, moment()) else ""
     return ""
+
+
+def running_turn(call: Call) -> Reply:
+    """Say whether a turn runs now."""
+    return _draw("parts.j2", macro="turn", args=(_turn(call),))
 
 
 def proposal(call: Call) -> Reply:
@@ -863,6 +867,7 @@ ROUTES: Final = (
     _page("inbox", inbox, Inbox),
     _page("inbox/row/{id}", proposal_row, Filters),
     _page("inbox/gone", gone, Listed),
+    _page("inbox/turn", running_turn),
     _page("inbox/{id}", proposal, Inbox),
     _act("inbox/resolve", resolve, Decisions),
     _act("inbox/back", back, Back),

@@ -204,8 +204,9 @@ class TestInbox:
                 f'A turn is running in <a href="/transcripts?session={session.id}'
                 in ask("inbox").text
             )
+            assert "A turn is running" in ask("inbox/turn").text
             session.end_turn("It is the cache.")
-        assert "A turn is running" not in ask("inbox").text
+        assert "A turn is running" not in ask("inbox").text + ask("inbox/turn").text
 
     def test_accepting_can_be_taken_back(self, cortex: Cortex, ask: Ask) -> None:
         one, other = wait_for(cortex, "Deploy on Tuesdays", "CI is slow")

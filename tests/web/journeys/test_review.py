@@ -90,6 +90,16 @@ def test_what_others_propose_and_decide_is_seen(
     window.sees(".row.done", "Decided elsewhere", times=1).sees("#waiting", "2")
 
 
+def test_a_turn_that_begins_and_ends_is_told(cortex: Cortex, windows: Windows) -> None:
+    wait_for(cortex, *WAITING)
+    window = windows().sign_in().sees(".row.current").sees("[role=note]", times=0)
+    with cortex.session() as session:
+        session.begin_turn("Why is CI slow?")
+        window.sees("[role=note]", "A turn is running")
+        session.end_turn("It is the cache.")
+        window.sees("[role=note]", times=0).sees(".row.current", WAITING[0])
+
+
 def test_an_empty_inbox_shows_what_was_learned_and_undoes_it(
     cortex: Cortex, windows: Windows
 ) -> None:
