@@ -769,16 +769,15 @@ def insights(call: Call) -> Reply:
         "Lines of transcripts": stats["episodes"],
         "Bytes of transcripts": stats["episode_bytes"],
     }
-    weeks = {
-        "learned": views.columns(views.weekly(days, now)),
-        "declined": views.columns(views.weekly(_days(steps, "decline"), now)),
-        "undone": views.columns(views.weekly(_days(steps, "undo"), now)),
-    }
+    ops = {"accepted": "accept", "declined": "decline", "undone": "undo"}
+    weeks = {name: views.weekly(views.decided(steps, op), now) for name, op in ops.items()}
+    most_a_week = max(count for counts in weeks.values() for count in counts.values())
     return _draw(
         "insights.j2",
         stats=stats,
         growth=views.columns(views.grown(days, now)),
-        weeks=weeks,
+        learned=views.columns(views.weekly(days, now)),
+        weeks=[(name, views.columns(each, most=most_a_week)) for name, each in weeks.items()],
         by_kind=views.rows_of(stats["by_kind"]),
         by_source=views.rows_of(stats["by_source"], views.WHO),
         by_basis=views.rows_of(stats["by_basis"]),
@@ -797,10 +796,6 @@ def _all(call: Call, path: str, **query: Any) -> Iterator[dict[str, Any]]:  # no
     while found.after:
         found = _list(call, path, limit=_MOST_PROPOSALS, after=found.after, **query)
         yield from found.items
-
-
-def _days(steps: list[dict[str, Any]], op: str) -> list[str]:
-    return [step["at"] for step in steps if step["op"] == op]
 
 
 def health(call: Call) -> Reply:

@@ -121,12 +121,27 @@ def has_words(proposal: Data) -> bool:
     return brings or (proposal["op"] == "load" and bool(proposal["line"]))
 
 
+def decided(steps: Iterable[Data], op: str) -> list[str]:
+    """Return when proposals were decided on, or steps taken back: a time for each of them."""
+    return [
+        step["at"]
+        for step in steps
+        if step["op"] == op
+        for _ in (_taken(step) if op != "undo" else (step,))
+    ]
+
+
+def _taken(step: Data) -> set[str]:
+    """Return the proposals that a step took out of ``pending.md``."""
+    return {it["id"] for it in step["changes"] if it["file"] == _PENDING and not it["after"]}
+
+
 def steps_of(ids: Iterable[str], steps: Sequence[Data]) -> list[Data]:
     """Return the steps that took the proposals ``ids`` out of ``pending.md``, one a scope."""
     wanted = set(ids)
     found = []
     for step in steps:
-        taken = {it["id"] for it in step["changes"] if it["file"] == _PENDING and not it["after"]}
+        taken = _taken(step)
         if step["op"] in ("accept", "decline") and taken & wanted:
             found.append(step)
             wanted -= taken
@@ -308,9 +323,11 @@ def rows_of(counts: Mapping[str, int], names: Mapping[str, str] | None = None) -
     ]
 
 
-def columns(counts: Mapping[str, int], width: float = 600, height: float = 90) -> list[Bar]:
-    """Return the bars of a picture from left to right."""
-    most = max(counts.values(), default=0) or 1
+def columns(
+    counts: Mapping[str, int], width: float = 600, height: float = 90, *, most: int = 0
+) -> list[Bar]:
+    """Return the bars of a picture from left to right; ``most`` is as high as it is."""
+    most = most or max(counts.values(), default=0) or 1
     step = width / max(len(counts), 1)
     return [
         Bar(

@@ -140,6 +140,16 @@ class TestCharts:
         days = ["2026-11-25", "2026-11-23T10:00:00Z", "2026-11-20", "", "2026-01-01"]
         assert views.weekly(days, date(2026, 11, 26), 2) == {"2026-11-16": 1, "2026-11-23": 2}
 
+    def test_each_proposal_that_was_decided_on_counts(self) -> None:
+        gone = [(key, "pending.md", "- [ ] a", None) for key in ("p1", "p2")]
+        here = step("accept", "user", *gone, ("k", "lessons.md", None, "- a"))
+        # What was accepted into the other scope is a step there, too.
+        there = step("accept", "user", ("k", "rules.md", None, "- a"))
+        back = step("undo", "user", ("k", "rules.md", "- a", None))
+        steps = [{**each, "at": "2026-11-25"} for each in (here, there, back)]
+        found = [len(views.decided(steps, op)) for op in ("accept", "decline", "undo")]
+        assert found == [2, 0, 1]
+
     def test_growth_begins_with_what_was_there(self) -> None:
         days = ["2025-01-01", "", "2026-11-20", "2026-11-25"]
         assert [*views.grown(days, date(2026, 11, 26), 2).values()] == [3, 4]
@@ -148,6 +158,7 @@ class TestCharts:
         one, two = views.columns({"a": 1, "b": 4}, width=100, height=80)
         assert (one.height, two.height, two.x) == (20, 80, 50)
         assert views.columns({}) == []
+        assert views.columns({"a": 1}, height=80, most=4)[0].height == 20
         assert [bar.width for bar in views.rows_of({"user": 1, "llm": 4})] == [25, 100]
 
     def test_memories_are_grouped_by_their_place(self) -> None:
