@@ -227,6 +227,8 @@ _OfProposal = Literal["asked", "approved", "declined"]
 Deed = _OfMemory | _OfProposal | Literal["watching", "trouble", "mended", "remark"]
 _HAND: Final = frozenset({"edit", "found", "checkout", "meanwhile", "late"})
 _BACK: Final = frozenset({"restore", "undo"})
+# What they note of a memory is reported though its text stays: that it is pinned or verified.
+_NOTED: Final = frozenset({"update", "undo"})
 # How many pairs of lines are compared to see whether one was made from the other.
 _PAIRS: Final = 2_500
 # A file and the id of an entry.
@@ -241,7 +243,8 @@ class News(NamedTuple):
             a memory; ``asked``, ``approved`` or ``declined`` for a proposal; ``edited`` for other
             text; ``watching``, ``trouble``, ``mended`` or ``remark`` about the watching itself.
         text: The memory, the proposal, or the trouble.
-        before: The text before the change, if it was another one.
+        before: The text before the change, if it was another one: not if a memory was pinned or
+            verified.
         by: Who did it: ``user``, ``llm``, ``consolidation``, ``person`` for a hand edit, ``git``,
             ``engramdown``, or ``""`` for a file that somebody brought.
         scope: ``project`` or ``global``.
@@ -372,8 +375,9 @@ def _memories(nets: _Nets) -> Iterator[News]:
             what = "restored" if net.step.op in _BACK else "learned"
         else:
             what = "changed" if net.after else "forgot"
+        is_noted = bool(net.after) and net.step.op in _NOTED
         # A lesson of a topic is in two files.
-        if net.before != net.after and (what, key[1]) not in reported:
+        if (net.before != net.after or is_noted) and (what, key[1]) not in reported:
             reported.add((what, key[1]))
             yield _news(what, key, net)
 

@@ -52,6 +52,19 @@ def test_what_changes_in_metadata_alone_is_not_told() -> None:
     assert told(step("notice", marked, by="engramdown")) == []
 
 
+def test_what_a_person_notes_of_a_memory_is_told_with_its_id() -> None:
+    raw = "- X <!-- id:aaaaaaaa{} -->\n"
+    both = [
+        Change("aaaaaaaa", file, raw.format(""), raw.format(" pin:yes"))
+        for file in ("topics/ci.md", "lessons.md")
+    ]
+    [item] = news_of([step("update", *both, by="user", why="pinned")], "project")
+    assert (item.what, item.id, item.text, item.before) == ("changed", "aaaaaaaa", "X", "")
+    assert item.file == "lessons.md"
+    [back] = news_of([step("undo", both[0], by="user")], "project")
+    assert (back.what, back.id) == ("changed", "aaaaaaaa")
+
+
 def test_a_lesson_of_a_topic_is_told_once_with_the_file_of_all_lessons() -> None:
     both = (change(None, "Slow", "topics/ci.md"), change(None, "Slow"))
     assert told(step("encode", *both)) == [("learned", "Slow", "lessons.md")]

@@ -99,6 +99,19 @@ async def test_a_change_and_a_hand_edit_are_told(cortex: Cortex, project: Path) 
         await client.leave()
 
 
+async def test_a_pin_and_a_verify_are_told_with_their_memory(cortex: Cortex) -> None:
+    entry = cortex.encode(Engram("Use uv", "lesson", "project", source="llm", topic="tools"))[0]
+    async with running(cortex) as events:
+        client = Client(events.stream())
+        await client.settle()
+        for note in (cortex.scopes.pin, cortex.scopes.verify):
+            await asyncio.to_thread(note, entry.id)
+            heard = await client.hear()
+            assert (heard.name, heard.data["what"]) == ("change", "changed")
+            assert (heard.data["id"], heard.data["text"]) == (entry.id, "Use uv")
+        await client.leave()
+
+
 async def test_who_was_away_hears_what_was_missed_once(cortex: Cortex) -> None:
     cortex.propose(Engram("Deploy on Mondays", "lesson", "project", source="user"))
     async with running(cortex) as events:
