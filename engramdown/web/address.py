@@ -56,7 +56,9 @@ def bind(host: str = HOST, port: int = 0, command: str = "mcp") -> Address:
     """
     address = _loopback(host, command)
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004 - IPv4
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio lets small pieces go out at once (TCP_NODELAY) only where the protocol is named: else
+    # each answer whose body follows its head waits 40 ms for an acknowledgement.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform != "win32":
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from typing import Final
 
 import pytest
@@ -10,6 +12,7 @@ from starlette.testclient import TestClient
 
 from engramdown import Cortex, __version__
 from engramdown.web import Keys
+from engramdown.web.address import bind
 from engramdown.web.app import ROUTES
 from engramdown.web.routes import Route
 from tests.conftest import ROOT
@@ -22,6 +25,26 @@ PROBLEM: Final = "application/problem+json"
 def test_it_says_its_version_and_nothing_else_without_a_key(nobody: TestClient) -> None:
     assert nobody.get("/health").json() == {"version": __version__}
     assert nobody.get("/v1/stats").status_code == 401
+
+
+def test_what_is_answered_goes_out_at_once() -> None:
+    async def answered() -> int:
+        told: list[int] = []
+
+        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            kept = writer.get_extra_info("socket")
+            told.append(kept.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        address = bind()
+        async with await asyncio.start_server(answer, sock=address.socket):
+            reader, writer = await asyncio.open_connection(address.host, address.port)
+            await reader.read()
+            writer.close()
+            await writer.wait_closed()
+        return told[0]
+
+    assert asyncio.run(answered())
 
 
 def test_its_description_is_valid_and_complete(nobody: TestClient) -> None:
