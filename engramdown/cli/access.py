@@ -54,7 +54,7 @@ _CHANGING: Final = {
     "context": frozenset({"page"}),
     "review": frozenset({"accept", "decline", "edit", "everything"}),
     "doctor": frozenset({"mend", "dry_run"}),
-    "log card": frozenset({"edit", "fill"}),
+    "log card": frozenset({"edit"}),
     "log notes": frozenset({"restore"}),
 }
 
