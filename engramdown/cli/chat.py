@@ -90,22 +90,27 @@ def chat(place: Place, /, **_: object) -> None:
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """Let SIGTERM, and SIGHUP of a closed terminal, end the session too."""
-    first = math.inf
+    first, code = math.inf, 0
 
     def end(number: int, frame: FrameType | None) -> None:
-        nonlocal first
+        nonlocal first, code
         del frame
         # A shell sends one beside the terminal's: a second one must not interrupt the end. Later
         # ones count again, as the exception of the first may have been swallowed.
         if not 0 <= time.monotonic() - first < _GRACE:
-            first = time.monotonic()
-            raise SystemExit(_SIGNALLED + number)
+            first, code = time.monotonic(), _SIGNALLED + number
+            raise SystemExit(code)
 
     # Not every system closes a terminal with a signal.
     names = (name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
     before = {name: signal.signal(getattr(signal, name), end) for name in names}
     try:
         yield
+    except SystemError:
+        # What becomes of the exception of the first in `input`, if another one comes meanwhile.
+        if code:
+            raise SystemExit(code) from None
+        raise
     finally:
         for name, handler in before.items():
             # The program is ending already.

@@ -292,7 +292,9 @@ class Recollection:
 
         keys = {fact_key(text) for text in new} - {""}
         retired = (each for each in self._scopes.archived() if each.entry.scope == "global")
-        changed = {each.entry.id for each in retired if each.reason not in _TAKEN_OUT}
+        # Of a fact that was retired more than once, the last time counts.
+        reasons = {each.entry.id: each.reason for each in retired}
+        changed = {name for name, reason in reasons.items() if reason not in _TAKEN_OUT}
         for each in gone:
             is_by_hand = is_address(each.id) and not _is_beside(each)
             is_like = fact_key(each.text) in keys or get_close_matches(each.text, new, n=1)

@@ -90,6 +90,7 @@ def merge(base: Document, ours: Document, theirs: Document) -> Merged:
         saved = by_base.get(id(old))
         if _agree(old, new) or (saved and _agree(saved, new)):
             continue
+        # If only its metadata changed, that goes onto the line as the person wrapped it.
         is_noted = new.block.text == old.block.text and new.block.meta
         if saved is not None and _is_left(saved, old) and not is_noted:
             result = result.swap(saved.block, new.block.raw)

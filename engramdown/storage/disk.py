@@ -162,7 +162,7 @@ class Disk:
         Raises:
             StoreError: If a link leaves ``root``.
         """
-        # Names rather than paths: this is asked before every file is read.
+        # Strings rather than paths, as this runs before every read.
         part, top = str(path), str(root)
         while part != top and part != (above := os.path.dirname(part)):  # noqa: PTH120 - twice as fast as a path
             if os.path.islink(part):  # noqa: PTH114 - the same

@@ -506,7 +506,7 @@ def test_a_signal_that_comes_while_the_end_is_under_way_changes_nothing(
         while screen._process.poll() is None:
             screen._process.send_signal(number)
             time.sleep(0.001)
-        assert screen.end() == 128 + number
+        assert screen.end() == 128 + number, screen.text
     episodes = Cortex.open(project=tmp_path).episodes
     assert episodes is not None
     assert episodes.sessions()[-1].ended
