@@ -10,11 +10,12 @@ import os
 import re
 import signal
 import sys
+import time
 from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import freezegun
 import pytest
@@ -24,6 +25,11 @@ from engramdown import Cortex
 from tests.cortex.person import Person
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+
+T = TypeVar("T")
+
+# For how many seconds a test waits for what must come, however busy the machine is.
+PATIENCE: Final = 60
 
 Opening = Callable[..., Cortex]
 """Opens a cortex on one project, as often as it is called."""
@@ -160,6 +166,22 @@ def tmp_path(fresh_folders: Iterator[Path], request: pytest.FixtureRequest) -> P
     folder = next(fresh_folders) / re.sub(r"\W", "_", request.node.name)[:30]
     folder.mkdir(parents=True)
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_search() -> None:
+    """Let no context leave out what matches a message because this machine is busy."""
+    # Imported here: coverage has begun.
+    vars(import_module("engramdown.context.relevant"))["_SECONDS"] = PATIENCE
+
+
+def soon(look: Callable[[], T]) -> T:
+    """Return what ``look`` returns as soon as that counts as true."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := look()):
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.01)
+    return found
 
 
 @pytest.fixture(autouse=True)

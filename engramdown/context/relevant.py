@@ -29,6 +29,7 @@ FRAME: Final = 40
 
 # Among this many lessons and rules for a case a model finds what it needs by itself.
 _FEW: Final = 20
+# How long a turn waits for a search.
 _SECONDS: Final = 5.0
 _LOOKED_AT: Final = 50
 _MEMORIES: Final = 5
@@ -112,7 +113,6 @@ def look_up(
     session: str = "",
     shown: Collection[str] = frozenset(),
     budget: int = BUDGETS["relevant"],
-    seconds: float = _SECONDS,
 ) -> Relevant:
     """Return what matches a turn and is found in time; a failure ends no turn.
 
@@ -123,7 +123,6 @@ def look_up(
         session: The id of the running session, which is not quoted.
         shown: The ids of the memories that are shown anyway.
         budget: What the results may cost, in tokens.
-        seconds: How long to wait for them.
     """
     query = sought("", subjects) if any(subjects) else message
     if budget <= 0 or not is_about_something(query):
@@ -142,8 +141,8 @@ def look_up(
     # Not `in_thread`: its future would load logging, which nothing else in a turn needs.
     searching = threading.Thread(target=search, name="engramdown-relevant", daemon=True)
     searching.start()
-    searching.join(seconds)
-    late = Relevant(trouble=f"the search took longer than {seconds:g} seconds")
+    searching.join(_SECONDS)
+    late = Relevant(trouble=f"the search took longer than {_SECONDS:g} seconds")
     return results[0] if results else late
 
 

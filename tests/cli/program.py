@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import IO, Any, Final
 
-PATIENCE: Final = 60
+from tests.conftest import PATIENCE
 
 
 class Program:

@@ -14,8 +14,9 @@ import pytest
 
 from engramdown.cli.output import STOPPED
 from tests.cli.conftest import Runner
-from tests.cli.program import PATIENCE, Program
+from tests.cli.program import Program
 from tests.cli.terminal import Terminal
+from tests.conftest import PATIENCE
 
 Start = Callable[..., Program]
 

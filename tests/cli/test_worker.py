@@ -20,8 +20,9 @@ from engramdown.errors import ModelError
 from engramdown.sleep.worker import LOCK
 from engramdown.storage.locks import SleepLock
 from tests.cli.conftest import Runner
-from tests.cli.program import PATIENCE, Program
+from tests.cli.program import Program
 from tests.cli.terminal import Terminal
+from tests.conftest import PATIENCE
 from tests.consolidation.provider import Provider, Reply, answering, failing, serving
 from tests.cortex.desk import Desk, spoken
 

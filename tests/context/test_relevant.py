@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from engramdown import Cortex, Engram, Entry
+from engramdown.context import relevant
 from engramdown.context.relevant import Relevant, look_up
 from engramdown.gate.scopes import Scopes
 from engramdown.tokens import estimate_tokens
-from tests.conftest import Opening
+from tests.conftest import PATIENCE, Opening
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ class _Slow(Scopes):
     gate = threading.Event()
 
     def recall(self, query: str, limit: int = 20) -> list[Entry]:
-        self.gate.wait(30)
+        self.gate.wait(PATIENCE)
         return super().recall(query, limit)
 
 
@@ -105,9 +106,12 @@ class _Broken(Scopes):
         raise KeyError(query)
 
 
-def test_a_search_that_takes_too_long_leaves_it_empty(cortex: Cortex) -> None:
+def test_a_search_that_takes_too_long_leaves_it_empty(
+    cortex: Cortex, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slow = _Slow(cortex.scopes.global_hc, cortex.scopes.project_hc)
-    found = look_up(slow, "the lamp", seconds=0.01)
+    monkeypatch.setattr(relevant, "_SECONDS", 0.01)
+    found = look_up(slow, "the lamp")
     slow.gate.set()
     assert found == Relevant(trouble="the search took longer than 0.01 seconds")
 

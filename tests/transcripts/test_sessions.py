@@ -31,6 +31,7 @@ from engramdown.transcripts.sessions import (
     left_open,
     lines,
 )
+from engramdown.transcripts.visibility import Excluded
 from tests.episodes.disks import Fault, FaultyDisk
 
 FRIDAY = datetime(2026, 2, 27, 10, tzinfo=UTC)
@@ -503,7 +504,8 @@ def test_a_glance_says_what_is_excluded(memory: EpisodicMemory, sessions: Sessio
         memory.log("a", "user", text)
     memory.forgetting().exclude("a", [1, 2], dry_run=False)
     memory.forgetting().include("a", [2], dry_run=False)
-    assert count_session(sessions, Disk(), "a").excluded == (False, {1})
+    expected = Excluded(whole=False, seqs=frozenset({1}))
+    assert count_session(sessions, Disk(), "a").excluded == expected
     memory.forgetting().exclude("a", [], dry_run=False)
     assert count_session(sessions, Disk(), "a").excluded.whole
 

@@ -13,11 +13,12 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from engramdown import Cortex
-from engramdown.web import Address, Keys, WorkerPool
+from engramdown.web import Address, Keys, WorkerPool, cass
 from engramdown.web.app import application, routes_for
 from engramdown.web.events import Events
 from engramdown.web.routes import Service
 from tests.cli.conftest import Runner
+from tests.conftest import PATIENCE
 from tests.cortex.person import Person
 
 PORT: Final = 8378
@@ -25,6 +26,12 @@ HERE: Final = f"http://127.0.0.1:{PORT}"
 
 Clients = Callable[..., TestClient]
 """Returns a client of a server of its own: ``clients(person=True, is_read_only=True)``."""
+
+
+@pytest.fixture(autouse=True)
+def patient_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no search be refused because this machine takes long to make the index."""
+    monkeypatch.setattr(cass, "_PATIENCE", PATIENCE)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +14,7 @@ from engramdown import Cortex, Engram
 from engramdown.web import Keys
 from engramdown.web.cass import BESIDE, Beside
 from engramdown.web.problems import ProblemError
+from tests.conftest import PATIENCE, soon
 from tests.cortex.conversation.talks import Summariser, broken, talk
 from tests.cortex.desk import episodes
 from tests.tables import every
@@ -45,12 +45,13 @@ def told(cortex: Cortex) -> Cortex:
 
 def settled(client: TestClient, conversation: str) -> Any:  # noqa: ANN401 - JSON
     """Return the answer for a summary once nothing is being summarised."""
-    for _ in range(500):
+
+    def answered() -> Any:  # noqa: ANN401 - JSON
         answer = client.get(f"/memory/summary/{conversation}")
-        if answer.status_code == 200 or "is being summarised" not in answer.json()["detail"]:
-            return answer
-        time.sleep(0.02)
-    raise AssertionError("it takes too long")
+        is_done = answer.status_code == 200 or "being summarised" not in answer.json()["detail"]
+        return answer if is_done else None
+
+    return soon(answered)
 
 
 def chunks(answer: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a response
@@ -105,7 +106,7 @@ def test_a_conversation_is_summarised_once_at_a_time(
     gate = threading.Event()
 
     def wait(*_: object) -> str:
-        assert gate.wait(30)
+        assert gate.wait(PATIENCE)
         return "They spoke of deploys."
 
     told.scopes.model = Summariser(wait)
@@ -322,14 +323,14 @@ def slow_index(told: Cortex, monkeypatch: pytest.MonkeyPatch) -> Iterator[thread
     keep_up = type(episodes(told)).keep_up
 
     def slowly(self: Any) -> None:  # noqa: ANN401 - the transcripts
-        assert gate.wait(30)
+        assert gate.wait(PATIENCE)
         keep_up(self)
 
     monkeypatch.setattr(type(episodes(told)), "keep_up", slowly)
     monkeypatch.setattr(cass, "_PATIENCE", 0.05)
     yield gate
     gate.set()
-    assert BESIDE.is_done(("index", str(folder)), 30)
+    assert BESIDE.is_done(("index", str(folder)), PATIENCE)
 
 
 def test_while_the_index_is_made_a_search_is_a_503(
@@ -342,9 +343,5 @@ def test_while_the_index_is_made_a_search_is_a_503(
     # A summary needs no index.
     assert program.get(f"/memory/summary/{LONG}").status_code == 200
     slow_index.set()
-    for _ in range(500):
-        answer = program.get("/memory/search?query=deploys")
-        if answer.status_code == 200:
-            break
-        time.sleep(0.02)
-    assert chunks(answer)
+    path = "/memory/search?query=deploys"
+    assert chunks(soon(lambda: (it := program.get(path)).status_code == 200 and it))

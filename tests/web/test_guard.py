@@ -16,6 +16,7 @@ from uvicorn.server import ServerState
 from engramdown.web import Guard
 from engramdown.web import app as server
 from engramdown.web import guard as module
+from tests.conftest import PATIENCE
 from tests.tables import every
 
 HOST: Final = b"127.0.0.1:8378"
@@ -241,7 +242,7 @@ def test_a_head_that_never_ends_is_waited_for_no_longer(sent: bytes) -> None:
         async with listening(app) as port:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(sent)
-            found = await asyncio.wait_for(reader.read(), 30)
+            found = await asyncio.wait_for(reader.read(), PATIENCE)
             writer.close()
             return found
 
@@ -260,7 +261,7 @@ def test_an_answer_that_takes_long_is_waited_for() -> None:
         async with listening(app) as port:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            found = await asyncio.wait_for(reader.readuntil(b"hello"), 30)
+            found = await asyncio.wait_for(reader.readuntil(b"hello"), PATIENCE)
             writer.close()
             return found
 

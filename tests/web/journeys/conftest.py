@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Names of the program in the distributions that we know of.
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-SECONDS: Final = 20_000
+SECONDS: Final = 60_000
 _MAIN: Final = "import sys; from engramdown.cli.entry import main; sys.exit(main())"
 # What a browser says of an answer that a journey provokes; anything else is a fault.
 _EXPECTED: Final = ("status of 412", "status of 401", "status of 404", "ERR_CONNECTION_REFUSED")
@@ -77,7 +77,7 @@ class Server:
         """End it."""
         if self._process is not None:
             self._process.send_signal(how)
-            self._process.wait(20)
+            self._process.wait(60)
             cast("IO[str]", self._process.stdout).close()
             self._process = None
 
