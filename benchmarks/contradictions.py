@@ -25,7 +25,7 @@ from typing import Any, Final
 from benchmarks.lessons import remembered
 from benchmarks.measure import finish, records, table
 from engramdown import Cortex, Engram
-from engramdown.doctor import check
+from engramdown.doctor.checks import check
 from engramdown.engram import Kind, Source
 from engramdown.gate import kind_of
 from engramdown.kinds import scope_for

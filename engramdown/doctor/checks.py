@@ -79,7 +79,7 @@ def check(files: Mapping[str, str], today: date, scope: Scope = "project") -> li
         today: The day on which memories may have expired.
         scope: The scope of the files.
 
-    >>> from datetime import date, timedelta
+    >>> from datetime import date
     >>> check({"lessons.md": "- CI is slow\n- CI is slow!\n"}, date(2026, 3, 1))[0].message
     'says the same as lessons.md:1'
     """
@@ -462,7 +462,7 @@ def fix(text: str, findings: Iterable[Finding], new_id: Callable[[], str]) -> st
         findings: The findings of :func:`engramdown.doctor.checks.check` in exactly this text.
         new_id: Returns an id for an entry whose own is not unique.
 
-    >>> from datetime import date, timedelta
+    >>> from datetime import date
     >>> from engramdown.doctor.checks import check
     >>> text = "- CI is slow <!-- id:k3v9q2ht confidence:High -->\n"
     >>> fix(text, check({"lessons.md": text}, date(2026, 3, 1)), lambda: "")
