@@ -18,8 +18,6 @@ from engramdown.serializers.memories import review_data as review_data
 from engramdown.serializers.memories import step_data as step_data
 from engramdown.serializers.memories import undone_data as undone_data
 from engramdown.serializers.memories import why_data as why_data
-from engramdown.serializers.queries import context_data as context_data
-from engramdown.serializers.queries import recall_data as recall_data
 from engramdown.serializers.state import compaction_data as compaction_data
 from engramdown.serializers.state import doctor_data as doctor_data
 from engramdown.serializers.state import imported_skills_data as imported_skills_data
@@ -33,6 +31,7 @@ from engramdown.serializers.state import validity_data as validity_data
 from engramdown.serializers.state import whole_skill_data as whole_skill_data
 from engramdown.serializers.transcripts import card_data as card_data
 from engramdown.serializers.transcripts import compacted_data as compacted_data
+from engramdown.serializers.transcripts import context_data as context_data
 from engramdown.serializers.transcripts import day_page_data as day_page_data
 from engramdown.serializers.transcripts import episode_data as episode_data
 from engramdown.serializers.transcripts import expansion_data as expansion_data
@@ -42,6 +41,7 @@ from engramdown.serializers.transcripts import listed_day_data as listed_day_dat
 from engramdown.serializers.transcripts import match_data as match_data
 from engramdown.serializers.transcripts import note_data as note_data
 from engramdown.serializers.transcripts import notes_data as notes_data
+from engramdown.serializers.transcripts import recall_data as recall_data
 from engramdown.serializers.transcripts import section_data as section_data
 from engramdown.serializers.transcripts import session_data as session_data
 from engramdown.serializers.transcripts import source_data as source_data

@@ -33,7 +33,6 @@ from engramdown.errors import EngramdownError
 from engramdown.storage import one_call
 from engramdown.web import (
     cass,
-    finding,
     history,
     memories,
     overview,
@@ -61,7 +60,6 @@ ROUTES: Final[tuple[Route, ...]] = (
     *memories.ROUTES,
     *proposals.ROUTES,
     *history.ROUTES,
-    *finding.ROUTES,
     *transcripts.ROUTES,
     *overview.ROUTES,
     *cass.ROUTES,

@@ -1,26 +1,144 @@
-"""Routes about memory as a whole: how much there is, what is wrong with it, and skills."""
+"""Routes about memory as a whole: recall, what a model sees, counts, faults, and skills.
+
+What a program recalls or is shown is counted, as what the commands show is. What a person looks at
+on a page is not: it says nothing about which memories are of use.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from engramdown.clock import today
 from engramdown.doctor import Mending, Report, inspect_scopes
 from engramdown.errors import StoreError
 from engramdown.serializers import (
+    context_data,
     doctor_data,
+    folders,
     listed_skill_data,
     planned_data,
+    recall_data,
     stats_data,
     whole_skill_data,
 )
 from engramdown.skills import files_beside
 from engramdown.storage import Disk
 from engramdown.web.problems import ProblemError
-from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of
-from engramdown.web.transcripts import InScope
+from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of, when
+from engramdown.web.transcripts import InScope, session_in
+
+# Where something may be found, as the answer calls it.
+Source = Literal["memories", "episodes", "journal", "notes"]
+Role = Literal[
+    "user",
+    "assistant",
+    "system",
+    "tool_call",
+    "tool_result",
+    "scratchpad",
+    "memory_read",
+    "memory_write",
+]
+_PLAIN: Final = "text/plain; charset=utf-8"
+
+
+class RecallQuery(Form):
+    """What is looked for."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    q: str = Field("", max_length=2_000, description="Words, a question, or the very string.")
+    sources: list[Source] = Field([], alias="in", description="Only in these.")
+    mode: Literal["best", "exact"] = Field("best", description="What answers, or the string.")
+    limit: int = Field(20, ge=1, le=200, description="At most so many memories, and so many lines.")
+    days_back: int | None = Field(None, ge=0, description="Only of the last so many days.")
+    since: str = Field("", max_length=40, description="Only of this day or time or later.")
+    until: str = Field("", max_length=40, description="Only of this day or time or earlier.")
+    session: str = Field("", max_length=100, description="Only what was said in this session.")
+    role: list[Role] = Field([], description="Only in these roles.")
+    around: bool = Field(default=False, description="Also what was said around each line.")
+
+
+class ContextQuery(Form):
+    """What the context is for."""
+
+    message: str = Field("", max_length=4_000, description="The message to the model.")
+
+
+def recall(call: Call) -> Reply:
+    """Search memories, then transcripts, the journal and notes, the best first.
+
+    Without words, but with a range of time, it finds everything of that time, the newest first.
+    """
+    # Imported here: it reads tables of words, for which no start waits.
+    from engramdown.context import Asked, search_all
+
+    asked: RecallQuery = call.query
+    in_time = asked.since or asked.until or asked.days_back is not None
+    if not (asked.q.strip() or in_time):
+        raise ProblemError("invalid", "give words, or since, until or days_back", "q")
+    episodes = call.cortex.episodes
+    is_wanted = not asked.sources or "episodes" in asked.sources
+    found = search_all(
+        call.cortex.context.notebooks,
+        Asked(
+            query=asked.q,
+            limit=asked.limit,
+            mode=asked.mode,
+            days_back=asked.days_back,
+            session=session_in(episodes, asked.session) if episodes and asked.session else None,
+            role=tuple(asked.role),
+            since=when(asked.since, "since"),
+            until=when(asked.until, "until", end=True),
+        ),
+        episodes if is_wanted else None,
+    )
+    if _is_counted(call):
+        call.cortex.scopes.count("recalled", found.memories)
+    data = recall_data(found, folders(call.cortex))
+    if asked.around and episodes and found.episodes:
+        data["around"] = [
+            {
+                **beside._asdict(),
+                "before": [each._asdict() for each in beside.before],
+                "after": [each._asdict() for each in beside.after],
+            }
+            for beside in episodes.around(found.episodes)
+        ]
+    if found.notes:
+        data["troubles"] = [*found.notes]
+    if asked.sources:
+        data = {name: each for name, each in data.items() if name in (*asked.sources, "around")}
+    return Reply(data)
+
+
+def context(call: Call) -> Reply:
+    """Show what a model sees of memory, with tokens and budgets.
+
+    With `Accept: text/plain` it is the text itself, byte for byte.
+    """
+    asked: ContextQuery = call.query
+    made = call.cortex.context.build(asked.message, scratchpad=True, is_counted=_is_counted(call))
+    if call.headers.get("accept", "").startswith("text/plain"):
+        return Reply(_exact(made), media=_PLAIN)
+    return Reply(context_data(made, folders(call.cortex)))
+
+
+def _is_counted(call: Call) -> bool:
+    return not (call.by_person or call.service.is_read_only)
+
+
+def _exact(text: str) -> bytes:
+    """Return a text byte for byte as the files have it."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half of a surrogate pair, which some program recorded
+        return text.encode("utf-8", "surrogatepass")
+
+
+# ---- counts, faults, skills ----
 
 
 class Mend(Form):
@@ -91,6 +209,15 @@ def show_skill(call: Call) -> Reply:
 
 
 ROUTES: Final = (
+    Route(
+        "GET",
+        "/v1/recall",
+        recall,
+        shape="Recalled",
+        query=RecallQuery,
+        answers={200: "What was found."},
+    ),
+    Route("GET", "/v1/context", context, query=ContextQuery, answers={200: "What a model sees."}),
     Route("GET", "/v1/stats", stats, answers={200: "The counts."}),
     Route(
         "GET", "/v1/doctor", doctor, shape="Doctor", answers={200: "What was found in each scope."}

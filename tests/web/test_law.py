@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from engramdown import Cortex, Engram
 from engramdown.web.app import ROUTES
-from engramdown.web.openapi import document
+from engramdown.web.service import document
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person
 
