@@ -98,9 +98,8 @@ def _templates() -> Environment:
     loader = PackageLoader("engramdown.web")
     made = Environment(autoescape=True, loader=loader, trim_blocks=True, lstrip_blocks=True)
     made.filters["shown"] = views.shown
-    for name in ("WHO", "SCOPES", "verb", "compared", "has_words", "lines", "title", "by_place"):
-        made.globals[name] = getattr(views, name)
-    made.globals |= {"diff": views.diff, "hidden": views.hidden}
+    drawn = "WHO SCOPES because by_place compared diff has_words hidden lines title verb"
+    made.globals |= {name: getattr(views, name) for name in drawn.split()}
     return made
 
 
@@ -747,7 +746,8 @@ def context(call: Call) -> Reply:
     """Show what a model would get with a message."""
     message = call.query.message
     data = _data(call, "/v1/context", message=message)
-    return _draw("context.j2", query={"message": message}, data=data)
+    texts = {entry.id: entry.text for entry in call.cortex.entries()}
+    return _draw("context.j2", query={"message": message}, data=data, texts=texts)
 
 
 def insights(call: Call) -> Reply:

@@ -60,6 +60,16 @@ _ASKS: Final = {
     "skill": "writes a skill",
     "load": "came with git",
 }
+# Why a line stands in a section of what a model sees.
+_BY_RANK: Final = (
+    "As many as the budget holds: first what always holds or is pinned, then what is nearest to "
+    "the message; between equals the surer, then the newer."
+)
+_BECAUSE: Final = {
+    "relevant": "They match the message, and do not stand above.",
+    "scratchpad": "They are about the scratchpad.",
+    "soul": "They say who the assistant is.",
+}
 _ARCHIVE: Final = "archive.md"
 _PENDING: Final = "pending.md"
 # In minutes.
@@ -299,6 +309,14 @@ def is_in_turn(lines: Sequence[Data], now: str) -> bool:
     return passed < timedelta(minutes=_LONGEST_TURN)
 
 
+# ---- what a model sees ----
+
+
+def because(section: str) -> str:
+    """Return why the lines of a section are shown, and others are not."""
+    return _BECAUSE.get(section, _BY_RANK)
+
+
 # ---- charts ----
 
 
@@ -367,14 +385,6 @@ def grown(days: Sequence[str], today: date, weeks: int = 26) -> dict[str, int]:
         total += count
         result[week] = total
     return result
-
-
-def curve(counts: Mapping[str, int], width: float = 600, height: float = 90) -> str:
-    """Return the points of a line through some numbers, for an SVG polyline."""
-    most = max(counts.values(), default=0) or 1
-    step = width / max(len(counts) - 1, 1)
-    points = enumerate(counts.values())
-    return " ".join(f"{at * step:.1f},{height - height * value / most:.1f}" for at, value in points)
 
 
 def by_place(entries: Iterable[Data]) -> Iterator[tuple[str, list[Data]]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Final
 
 import pytest
+from freezegun import freeze_time
 from httpx2 import Response
 from starlette.testclient import TestClient
 
@@ -422,3 +424,19 @@ class TestHealth:
         assert "Mended" in ask("doctor/mend", {"sure": "1"}).text
         assert "confidence:utter" not in editor.reads("lessons.md")
         assert "Nothing can be mended" in ask("doctor/mend", {}).text
+
+
+class TestJournal:
+    """The pages of the journal."""
+
+    def test_older_days_come_when_they_are_looked_for(self, cortex: Cortex, ask: Ask) -> None:
+        days = [date(2026, 2, number) for number in range(1, 13)]
+        for day in days:
+            with freeze_time(datetime.combine(day, time(12))):
+                cortex.journal.write(f"Written on {day}", by="person")
+        newest = ask("journal").text
+        more = re.search(r'hx-get="/page/(journal[^"]+)"', newest)
+        assert more
+        shown = newest + ask(more[1]).text
+        found = [day for day in days if f"Written on {day}" in shown]
+        assert (found, str(days[0]) in newest) == (days, False)

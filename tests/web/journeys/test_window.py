@@ -148,3 +148,5 @@ def test_the_context_is_what_a_model_gets(windows: Windows, cortex: Cortex) -> N
     window.sees(".prompt", "Number 1 is late").sees("tbody tr", "Project Lessons")
     shown = window.all(".prompt").text_content()
     assert shown == str(cortex.context.build("late", scratchpad=True, is_counted=False))
+    window.page.get_by_text("Project lessons: which lines, and why").click()
+    window.sees("details[open] li", "Number 1 is late").sees("details[open] p", "nearest to the")
