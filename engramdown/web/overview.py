@@ -217,8 +217,15 @@ ROUTES: Final = (
         query=RecallQuery,
         answers={200: "What was found."},
     ),
-    Route("GET", "/v1/context", context, query=ContextQuery, answers={200: "What a model sees."}),
-    Route("GET", "/v1/stats", stats, answers={200: "The counts."}),
+    Route(
+        "GET",
+        "/v1/context",
+        context,
+        shape="Context",
+        query=ContextQuery,
+        answers={200: "What a model sees."},
+    ),
+    Route("GET", "/v1/stats", stats, shape="Stats", answers={200: "The counts."}),
     Route(
         "GET", "/v1/doctor", doctor, shape="Doctor", answers={200: "What was found in each scope."}
     ),

@@ -354,6 +354,7 @@ ROUTES: Final = (
         "GET",
         "/v1/export",
         export_session,
+        shape="Exported",
         need="person",
         query=ExportQuery,
         answers={200: "The session: JSON, or markdown if that is asked for."},

@@ -10,13 +10,15 @@ from typing import Any, Final
 
 import pytest
 from httpx2 import Response
+from openapi_schema_validator import OAS31Validator
 from starlette.testclient import TestClient
 
 from engramdown import Cortex
 from engramdown.web import Address, Keys, WorkerPool, cass
-from engramdown.web.app import application, routes_for
+from engramdown.web.app import ROUTES, application, routes_for
 from engramdown.web.events import Events
 from engramdown.web.routes import Service
+from engramdown.web.service import document
 from tests.cli.conftest import Runner
 from tests.conftest import PATIENCE
 from tests.cortex.person import Person
@@ -110,3 +112,14 @@ def kind_of(answer: Response) -> str:
     assert answer.headers["content-type"] == "application/problem+json", answer.text
     kind: str = answer.json()["type"].rpartition(":")[2]
     return kind
+
+
+def described(name: str, answer: Response) -> None:
+    """Check that an answer is as the description of the API says."""
+    found = document(ROUTES)
+    operations = (each for ways in found["paths"].values() for each in ways.values())
+    operation = next(each for each in operations if each["operationId"] == name)
+    content = operation["responses"][str(answer.status_code)]["content"]["application/json"]
+    schema = {**content["schema"], "components": found["components"]}
+    wrong = [error.message for error in OAS31Validator(schema).iter_errors(answer.json())]
+    assert not wrong, (name, wrong)

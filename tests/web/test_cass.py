@@ -18,7 +18,7 @@ from tests.conftest import PATIENCE, soon
 from tests.cortex.conversation.talks import Summariser, broken, talk
 from tests.cortex.desk import episodes
 from tests.tables import every
-from tests.web.conftest import Clients, kind_of
+from tests.web.conftest import Clients, described, kind_of
 
 UUID: Final = "0b0e6f60-9a2e-4c66-9c40-2b8f0c8b1b1f"
 LONG: Final = "long"
@@ -145,8 +145,17 @@ def test_only_some_work_goes_on_at_once() -> None:
         assert (refused.value.status, refused.value.headers["Retry-After"]) == (503, "5")
     finally:
         gate.set()
-    assert all(beside.is_done(number, 10) for number in range(4))
+    assert all(beside.is_done(number, PATIENCE) for number in range(4))
     assert beside.begin(4, bool)
+
+
+def test_what_they_answer_is_described(told: Cortex, program: TestClient) -> None:
+    del told
+    asked = {"conversation_id": UUID}
+    described("summarize_memory", program.post("/memory/summarize", json=asked))
+    described("memory_summary", settled(program, UUID))
+    described("memory_chunks", program.get("/memory/chunks"))
+    described("search_memory", program.get("/memory/search?query=deploys"))
 
 
 # ---- chunks ----

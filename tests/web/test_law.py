@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
-from httpx2 import Response
-from openapi_schema_validator import OAS31Validator
 from starlette.testclient import TestClient
 
 from engramdown import Cortex, Engram
 from engramdown.web.app import ROUTES
-from engramdown.web.service import document
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person
+from tests.web.conftest import described
 
 SESSION: Final = "20260227-100000-one"
 OTHER: Final = "20260227-110000-two"
@@ -75,6 +73,7 @@ SHOWN: Final[dict[str, list[Pair]]] = {
     "list_steps": [
         Pair("/v1/steps", "history"),
         Pair("/v1/steps?file=lessons.md&limit=1", "history --file lessons.md -n 1"),
+        Pair("/v1/steps?scope=global", "history --global"),
     ],
     "show_step": [Pair("/v1/steps/{step}", "history", lambda steps: steps[-1])],
     "show_differences": [Pair("/v1/diff", "diff"), Pair("/v1/diff?rev=HEAD", "diff HEAD")],
@@ -82,6 +81,10 @@ SHOWN: Final[dict[str, list[Pair]]] = {
         Pair("/v1/recall?q=CI", "recall CI"),
         Pair("/v1/recall?q=slow&mode=exact&limit=1", "recall --exact -n 1 slow"),
         Pair("/v1/recall?days_back=1", "recall --days 1"),
+        Pair(
+            f"/v1/recall?q=slow&session={SESSION}&role=user",
+            f"recall slow --session {SESSION} --role user",
+        ),
     ],
     "context": [
         Pair("/v1/context", "context"),
@@ -105,7 +108,10 @@ SHOWN: Final[dict[str, list[Pair]]] = {
     "show_day": [Pair("/v1/journal/today", "journal show today")],
     "stats": [Pair("/v1/stats", "stats")],
     "doctor": [Pair("/v1/doctor", "doctor")],
-    "list_skills": [Pair("/v1/skills", "skills list")],
+    "list_skills": [
+        Pair("/v1/skills", "skills list"),
+        Pair("/v1/skills?scope=project", "skills list --project"),
+    ],
     "show_skill": [
         Pair("/v1/skills/draw-charts", "skills show draw-charts"),
         Pair("/v1/skills/find-out-why", "skills show find-out-why"),
@@ -262,17 +268,6 @@ def test_what_is_changed_is_what_the_command_prints(
         if one != _without_chance(pair.part(done.json), other, names):
             unlike.append(name)
     assert unlike == []
-
-
-def described(name: str, answer: Response) -> None:
-    """Check that an answer is as the description of the API says."""
-    found = document(ROUTES)
-    operations = (each for ways in found["paths"].values() for each in ways.values())
-    operation = next(each for each in operations if each["operationId"] == name)
-    content = operation["responses"][str(answer.status_code)]["content"]["application/json"]
-    schema = {**content["schema"], "components": found["components"]}
-    wrong = [error.message for error in OAS31Validator(schema).iter_errors(answer.json())]
-    assert not wrong, (name, wrong)
 
 
 def _without_chance(data: object, folders: Mapping[Path, str], names: Names) -> object:
