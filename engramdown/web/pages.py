@@ -775,7 +775,7 @@ def insights(call: Call) -> Reply:
     return _draw(
         "insights.j2",
         stats=stats,
-        growth=views.columns(views.grown(days, now)),
+        growth=[(name, views.growth(entries.values(), name, now)) for name in ("kind", "source")],
         learned=views.columns(views.weekly(days, now)),
         weeks=[(name, views.columns(each, most=most_a_week)) for name, each in weeks.items()],
         by_kind=views.rows_of(stats["by_kind"]),

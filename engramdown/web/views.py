@@ -387,6 +387,23 @@ def grown(days: Sequence[str], today: date, weeks: int = 26) -> dict[str, int]:
     return result
 
 
+def growth(entries: Iterable[Data], name: str, today: date) -> list[tuple[str, list[Bar]]]:
+    """Return how many memories there were each week, by a field: each value on top of the last."""
+    days: dict[str, list[str]] = {}
+    for entry in entries:
+        days.setdefault(WHO.get(entry[name], entry[name]), []).append(entry["ts"])
+    grew = {value: grown(each, today) for value, each in days.items()}
+    # At the end there are most.
+    most = sum(map(len, days.values()))
+    tops: Counter[str] = Counter()
+    found = []
+    for value, counts in grew.items():
+        tops.update(counts)
+        bars = zip(columns(counts, most=most), columns(tops, most=most), strict=True)
+        found.append((value, [bar._replace(y=top.y) for bar, top in bars]))
+    return found
+
+
 def by_place(entries: Iterable[Data]) -> Iterator[tuple[str, list[Data]]]:
     """Yield the memories of each file and heading, in their order."""
     place, members = "", list[Data]()

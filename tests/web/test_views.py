@@ -154,6 +154,13 @@ class TestCharts:
         days = ["2025-01-01", "", "2026-11-20", "2026-11-25"]
         assert [*views.grown(days, date(2026, 11, 26), 2).values()] == [3, 4]
 
+    def test_growth_by_a_field_is_stacked(self) -> None:
+        entries = [{"kind": "lesson", "ts": "2026-11-20"}, {"kind": "always", "ts": "2026-11-25"}]
+        (one, lessons), (other, rules) = views.growth(entries, "kind", date(2026, 11, 26))
+        assert (one, other) == ("lesson", "always")
+        assert [(bar.y, bar.height) for bar in (lessons[-1], rules[-1])] == [(45, 45), (0, 45)]
+        assert [(bar.y, bar.height) for bar in (lessons[-2], rules[-2])] == [(45, 45), (45, 0)]
+
     def test_bars_are_as_high_as_their_share(self) -> None:
         one, two = views.columns({"a": 1, "b": 4}, width=100, height=80)
         assert (one.height, two.height, two.x) == (20, 80, 50)

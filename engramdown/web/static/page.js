@@ -1,5 +1,4 @@
-// Signing in, going from page to page, keys, drafts and keeping up. htmx does the rest; every
-// fragment comes from the server.
+// Signing in, going from page to page, keys, drafts and keeping up; htmx does the rest.
 const $ = (selector, from = document) => from.querySelector(selector);
 const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 const byId = (id) => document.getElementById(id);
