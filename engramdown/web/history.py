@@ -14,7 +14,7 @@ from engramdown.hippocampus import Step, by_prefix
 from engramdown.serializers import differences_data, step_data, undone_data
 from engramdown.transcripts import stamp
 from engramdown.web.problems import ProblemError
-from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of, when
+from engramdown.web.routes import Call, ChangeRoute, Form, Paged, Reply, Route, page_of, when
 
 
 class StepsQuery(Paged):
@@ -105,30 +105,8 @@ def _step(call: Call) -> _Kept:
 
 
 ROUTES: Final = (
-    Route(
-        "GET",
-        "/v1/steps",
-        list_steps,
-        shape="[Step]",
-        query=StepsQuery,
-        answers={200: "A page of them; `Link` leads to the next one."},
-    ),
-    Route("GET", "/v1/steps/{id}", show_step, shape="Step", answers={200: "The step."}),
-    Route(
-        "POST",
-        "/v1/steps/{id}/undo",
-        undo_step,
-        shape="Undone",
-        need="person",
-        changes=True,
-        answers={200: "What was undone."},
-    ),
-    Route(
-        "GET",
-        "/v1/diff",
-        show_differences,
-        shape="Differences",
-        query=DiffQuery,
-        answers={200: "The changes."},
-    ),
+    Route("GET", "/v1/steps", list_steps, "[Step]", query=StepsQuery),
+    Route("GET", "/v1/steps/{id}", show_step, "Step"),
+    ChangeRoute("POST", "/v1/steps/{id}/undo", undo_step, "Undone"),
+    Route("GET", "/v1/diff", show_differences, "Differences", query=DiffQuery),
 )

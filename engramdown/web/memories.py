@@ -33,7 +33,7 @@ from engramdown.serializers import (
     why_data,
 )
 from engramdown.web.problems import ProblemError
-from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of
+from engramdown.web.routes import Call, ChangeRoute, Form, Paged, Reply, Route, page_of
 
 if TYPE_CHECKING:
     from engramdown import Cortex
@@ -368,19 +368,12 @@ _ONE: Final = "/v1/memories/{id}"
 _WITH_TAG: Final = {200: "The memory; its `ETag` is the version that a change names."}
 
 ROUTES: Final = (
-    Route(
-        "GET",
-        "/v1/memories",
-        list_memories,
-        shape="[Memory]",
-        query=MemoriesQuery,
-        answers={200: "A page of them; `Link` leads to the next one."},
-    ),
+    Route("GET", "/v1/memories", list_memories, "[Memory]", query=MemoriesQuery),
     Route(
         "POST",
         "/v1/memories",
         add_memory,
-        shape="Receipt",
+        "Receipt",
         changes=True,
         body=NewMemory,
         takes=("Idempotency-Key",),
@@ -391,74 +384,31 @@ ROUTES: Final = (
             200: "It was known: the receipt.",
         },
     ),
-    Route("GET", _ONE, show_memory, shape="Found", answers=_WITH_TAG),
-    Route(
-        "PATCH",
-        _ONE,
-        change_memory,
-        shape="Changed",
-        need="person",
-        changes=True,
-        body=Text,
-        takes=("If-Match",),
-        answers=_WITH_TAG,
+    Route("GET", _ONE, show_memory, "Found", answers=_WITH_TAG),
+    ChangeRoute(
+        "PATCH", _ONE, change_memory, "Changed", body=Text, takes=("If-Match",), answers=_WITH_TAG
     ),
-    Route(
-        "DELETE",
-        _ONE,
-        forget_memory,
-        shape="Forgotten",
-        need="person",
-        changes=True,
-        query=Forgetting,
-        takes=("If-Match",),
-        answers={200: "What was retired."},
+    ChangeRoute("DELETE", _ONE, forget_memory, "Forgotten", query=Forgetting, takes=("If-Match",)),
+    Route("GET", f"{_ONE}/why", explain_memory, "Why"),
+    Route("GET", f"{_ONE}/history", list_memory_steps, "[Step]"),
+    ChangeRoute("POST", f"{_ONE}/restore", restore_memory, "Memory", answers=_WITH_TAG),
+    ChangeRoute(
+        "POST", f"{_ONE}/verify", verify_memory, "Memory", takes=("If-Match",), answers=_WITH_TAG
     ),
-    Route(
-        "GET",
-        f"{_ONE}/why",
-        explain_memory,
-        shape="Why",
-        answers={200: "Everything that is known."},
-    ),
-    Route("GET", f"{_ONE}/history", list_memory_steps, shape="[Step]", answers={200: "The steps."}),
-    Route(
-        "POST",
-        f"{_ONE}/restore",
-        restore_memory,
-        shape="Memory",
-        need="person",
-        changes=True,
-        answers=_WITH_TAG,
-    ),
-    Route(
-        "POST",
-        f"{_ONE}/verify",
-        verify_memory,
-        shape="Memory",
-        need="person",
-        changes=True,
-        takes=("If-Match",),
-        answers=_WITH_TAG,
-    ),
-    Route(
+    ChangeRoute(
         "POST",
         f"{_ONE}/pin",
         pin_memory,
-        shape="Memory",
-        need="person",
-        changes=True,
+        "Memory",
         body=Pin,
         takes=("If-Match",),
         answers=_WITH_TAG,
     ),
-    Route(
+    ChangeRoute(
         "POST",
         f"{_ONE}/erase",
         erase_memory,
-        shape="Erased",
-        need="person",
-        changes=True,
+        "Erased",
         body=Erasing,
         takes=("If-Match",),
         answers={200: "What went, what stays, and what cannot be reached from here."},

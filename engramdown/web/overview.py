@@ -26,7 +26,7 @@ from engramdown.serializers import (
 from engramdown.skills import files_beside
 from engramdown.storage import Disk
 from engramdown.web.problems import ProblemError
-from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of, when
+from engramdown.web.routes import Call, ChangeRoute, Form, Paged, Reply, Route, page_of, when
 from engramdown.web.transcripts import InScope, session_in
 
 # Where something may be found, as the answer calls it.
@@ -209,50 +209,18 @@ def show_skill(call: Call) -> Reply:
 
 
 ROUTES: Final = (
-    Route(
-        "GET",
-        "/v1/recall",
-        recall,
-        shape="Recalled",
-        query=RecallQuery,
-        answers={200: "What was found."},
-    ),
-    Route(
-        "GET",
-        "/v1/context",
-        context,
-        shape="Context",
-        query=ContextQuery,
-        answers={200: "What a model sees."},
-    ),
-    Route("GET", "/v1/stats", stats, shape="Stats", answers={200: "The counts."}),
-    Route(
-        "GET", "/v1/doctor", doctor, shape="Doctor", answers={200: "What was found in each scope."}
-    ),
-    Route(
+    Route("GET", "/v1/recall", recall, "Recalled", query=RecallQuery),
+    Route("GET", "/v1/context", context, "Context", query=ContextQuery),
+    Route("GET", "/v1/stats", stats, "Stats"),
+    Route("GET", "/v1/doctor", doctor, "Doctor"),
+    ChangeRoute(
         "POST",
         "/v1/doctor/mend",
         mend,
-        shape="Doctor",
-        need="person",
-        changes=True,
+        "Doctor",
         body=Mend,
         answers={200: "What was mended, or would be, and what is left."},
     ),
-    Route(
-        "GET",
-        "/v1/skills",
-        list_skills,
-        shape="[Skill]",
-        query=SkillsQuery,
-        answers={200: "A page of them; `Link` leads to the next one."},
-    ),
-    Route(
-        "GET",
-        "/v1/skills/{label}",
-        show_skill,
-        shape="Skill",
-        query=InScope,
-        answers={200: "The skill."},
-    ),
+    Route("GET", "/v1/skills", list_skills, "[Skill]", query=SkillsQuery),
+    Route("GET", "/v1/skills/{label}", show_skill, "Skill", query=InScope),
 )

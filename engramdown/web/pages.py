@@ -28,7 +28,7 @@ from engramdown.storage import Disk
 from engramdown.transcripts import Sessions, find_running
 from engramdown.web import views
 from engramdown.web.problems import ProblemError, problem_of
-from engramdown.web.routes import Call, Form, Method, Reply, Route
+from engramdown.web.routes import Call, ChangeRoute, Form, Method, Reply, Route
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -261,7 +261,7 @@ def _asset(name: str, media: str) -> Route:
         """Send a file of the page."""
         return Reply(file.read_bytes(), media=kind)
 
-    return Route("GET", f"/static/{name}", asset, "nothing", media=kind, is_listed=False)
+    return Route("GET", f"/static/{name}", asset, need="nothing", media=kind, is_listed=False)
 
 
 # ---- the inbox ----
@@ -835,26 +835,19 @@ def journal(call: Call) -> Reply:
 
 def _page(path: str, handler: Callable[[Call], Reply], query: type[Form] | None = None) -> Route:
     shows = _fragment(handler)
-    return Route("GET", f"/page/{path}", shows, "person", query=query, media=_HTML, is_listed=False)
+    return Route(
+        "GET", f"/page/{path}", shows, need="person", query=query, media=_HTML, is_listed=False
+    )
 
 
 def _act(path: str, handler: Callable[[Call], Reply], body: type[Form] | None = None) -> Route:
     does = _fragment(handler)
-    return Route(
-        "POST",
-        f"/page/{path}",
-        does,
-        "person",
-        changes=True,
-        body=body,
-        media=_HTML,
-        is_listed=False,
-    )
+    return ChangeRoute("POST", f"/page/{path}", does, body=body, media=_HTML, is_listed=False)
 
 
 ROUTES: Final = (
     *(
-        Route("GET", path, shell, "nothing", query=Address, media=_HTML, is_listed=False)
+        Route("GET", path, shell, need="nothing", query=Address, media=_HTML, is_listed=False)
         for path in ("/", *(f"/{name}" for name in PAGES))
     ),
     *(_asset(name, media) for name, media in _STATIC.items()),

@@ -14,7 +14,7 @@ from engramdown.cortex import refuse_mid_turn
 from engramdown.errors import InvalidEngramError
 from engramdown.gate import Answer
 from engramdown.serializers import folders, proposal_data, receipt_data, review_data
-from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of
+from engramdown.web.routes import Call, ChangeRoute, Form, Paged, Reply, Route, page_of
 
 _TEXT: Final = 20_000
 
@@ -80,41 +80,15 @@ def resolve_proposals(call: Call) -> Reply:
 
 
 ROUTES: Final = (
-    Route(
-        "GET",
-        "/v1/proposals",
-        list_proposals,
-        shape="[Proposal]",
-        query=Paged,
-        answers={200: "A page of them; `Link` leads to the next one."},
-    ),
-    Route(
+    Route("GET", "/v1/proposals", list_proposals, "[Proposal]", query=Paged),
+    ChangeRoute(
         "POST",
         "/v1/proposals/resolve",
         resolve_proposals,
-        shape="Review",
-        need="person",
-        changes=True,
+        "Review",
         body=Decisions,
         answers={200: "A receipt for each, and what still waits."},
     ),
-    Route(
-        "POST",
-        "/v1/proposals/{id}/accept",
-        accept_proposal,
-        shape="Receipt",
-        need="person",
-        changes=True,
-        body=Acceptance,
-        answers={200: "The receipt."},
-    ),
-    Route(
-        "POST",
-        "/v1/proposals/{id}/decline",
-        decline_proposal,
-        shape="Receipt",
-        need="person",
-        changes=True,
-        answers={200: "The receipt."},
-    ),
+    ChangeRoute("POST", "/v1/proposals/{id}/accept", accept_proposal, "Receipt", body=Acceptance),
+    ChangeRoute("POST", "/v1/proposals/{id}/decline", decline_proposal, "Receipt"),
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from urllib.parse import urlencode
 
@@ -120,14 +121,14 @@ class Route:
         method: The method.
         path: The path, with ``{name}`` for its parts.
         handler: What answers. The first line of its docstring is the summary of the route.
+        shape: What it answers, as ``shapes.txt`` calls it: ``Memory``, or ``[Memory]`` for a list.
         need: Which key it needs.
         changes: Whether it changes anything; with ``--read-only`` it is not there.
         query: The model of its query.
         body: The model of its body. An empty body counts as ``{}``.
         takes: The headers that it reads, for the description.
-        answers: What it answers on success, by status, for the description.
+        answers: More about what it answers on success, by status, for the description.
         media: The type of what it answers.
-        shape: What it answers, as ``shapes.txt`` calls it: ``Memory``, or ``[Memory]`` for a list.
         is_repeatable: Whether a repeated ``Idempotency-Key`` gets the first answer again.
         is_listed: Whether it stands in ``/openapi.json``.
     """
@@ -135,6 +136,7 @@ class Route:
     method: Method
     path: str
     handler: Callable[[Call], Reply]
+    shape: str = "object"
     need: Need = "program"
     changes: bool = False
     query: type[Form] | None = None
@@ -142,7 +144,6 @@ class Route:
     takes: Sequence[str] = ()
     answers: Mapping[int, str] = field(default_factory=lambda: {200: "As asked."})
     media: str = JSON
-    shape: str = "object"
     is_repeatable: bool = False
     is_listed: bool = True
 
@@ -150,6 +151,10 @@ class Route:
     def name(self) -> str:
         """The name of the route, which no other one that is listed has."""
         return self.handler.__name__.strip("_")
+
+
+# What changes memory needs a person, but for what a program may propose.
+ChangeRoute: Final = partial(Route, need="person", changes=True)
 
 
 def page_of(

@@ -19,7 +19,7 @@ from pydantic.json_schema import models_json_schema
 from engramdown import __version__
 from engramdown.lazy import entries
 from engramdown.web.problems import MEDIA_TYPE, ProblemError
-from engramdown.web.routes import Call, Form, Reply, Route
+from engramdown.web.routes import Call, Form, Paged, Reply, Route
 
 EVENT_STREAM: Final = "text/event-stream"
 _SCHEMAS: Final = "#/components/schemas/{model}"
@@ -37,6 +37,7 @@ _PROBLEM: Final = {
     },
 }
 _NO_CONTENT: Final = 204
+_PAGE: Final = "A page of them; `Link` leads to the next one."
 _KEYS: Final = {
     "program": "The token of programs, which reads and proposes.",
     "person": "The key of a page, which a person got for a code.",
@@ -106,20 +107,13 @@ def events(call: Call) -> Reply:
 
 
 ROUTES: Final = (
-    Route("GET", "/health", health, need="nothing", answers={200: "The version."}),
-    Route("GET", "/openapi.json", openapi, need="nothing", answers={200: "OpenAPI 3.1."}),
+    Route("GET", "/health", health, need="nothing"),
+    Route("GET", "/openapi.json", openapi, need="nothing"),
     Route(
         "POST", "/v1/keys", new_key, need="nothing", body=Code, answers={201: "The id and the key."}
     ),
-    Route(
-        "GET",
-        "/v1/keys",
-        keys,
-        shape="[object]",
-        need="person",
-        answers={200: "Each id, and since when."},
-    ),
-    Route("DELETE", "/v1/keys", revoke_keys, need="person", answers={200: "How many there were."}),
+    Route("GET", "/v1/keys", keys, "[object]", need="person"),
+    Route("DELETE", "/v1/keys", revoke_keys, need="person"),
     Route("DELETE", "/v1/keys/{id}", revoke_key, need="person", answers={204: "It is revoked."}),
     Route(
         "GET",
@@ -183,6 +177,7 @@ def _operation(route: Route) -> dict[str, Any]:
     parameters += [
         {"name": header, "in": "header", "schema": {"type": "string"}} for header in route.takes
     ]
+    is_page = route.query is not None and issubclass(route.query, Paged)
     keys = {"nothing": [], "program": ["program", "person"], "person": ["person"]}[route.need]
     return {
         "operationId": route.name,
@@ -193,7 +188,7 @@ def _operation(route: Route) -> dict[str, Any]:
         "responses": {
             **{
                 str(status): {
-                    "description": about,
+                    "description": _PAGE if is_page else about,
                     **({"content": {route.media: answer}} if status != _NO_CONTENT else {}),
                 }
                 for status, about in route.answers.items()

@@ -27,7 +27,7 @@ from engramdown.serializers import (
 from engramdown.storage import Disk
 from engramdown.transcripts import PAYLOADS, Payloads, Pointer, Sessions, count_session
 from engramdown.web.problems import ProblemError
-from engramdown.web.routes import Call, Form, Paged, Reply, Route, page_of
+from engramdown.web.routes import Call, ChangeRoute, Form, Paged, Reply, Route, page_of
 
 if TYPE_CHECKING:
     from engramdown.transcripts import Episode, SessionInfo, Tally
@@ -300,50 +300,18 @@ _WITHDRAWALS: Final[tuple[tuple[str, Callable[[Call], Reply], type[Form]], ...]]
 )
 
 ROUTES: Final = (
-    Route(
-        "GET",
-        "/v1/sessions",
-        list_sessions,
-        shape="[Session]",
-        query=SessionsQuery,
-        answers={200: "A page of them; `Link` leads to the next one."},
-    ),
-    Route("GET", _ONE, show_session, shape="Session", query=InScope, answers={200: "The facts."}),
-    Route(
-        "GET",
-        f"{_ONE}/episodes",
-        list_lines,
-        shape="[Line]",
-        query=LinesQuery,
-        answers={200: "Some of the lines."},
-    ),
-    Route(
-        "GET",
-        f"{_ONE}/episodes/{{seq}}",
-        show_line,
-        shape="Line",
-        query=LineQuery,
-        answers={200: "The line."},
-    ),
-    Route(
-        "GET", f"{_ONE}/card", show_card, shape="Card", query=InScope, answers={200: "The card."}
-    ),
-    Route(
-        "GET",
-        f"{_ONE}/notes",
-        show_notes,
-        shape="Notes",
-        query=InScope,
-        answers={200: "The notes."},
-    ),
+    Route("GET", "/v1/sessions", list_sessions, "[Session]", query=SessionsQuery),
+    Route("GET", _ONE, show_session, "Session", query=InScope),
+    Route("GET", f"{_ONE}/episodes", list_lines, "[Line]", query=LinesQuery),
+    Route("GET", f"{_ONE}/episodes/{{seq}}", show_line, "Line", query=LineQuery),
+    Route("GET", f"{_ONE}/card", show_card, "Card", query=InScope),
+    Route("GET", f"{_ONE}/notes", show_notes, "Notes", query=InScope),
     *(
-        Route(
+        ChangeRoute(
             "POST",
             f"{_ONE}/{action}",
             handler,
-            shape="Withdrawn",
-            need="person",
-            changes=True,
+            "Withdrawn",
             query=InScope,
             body=body,
             answers={200: "What was done, or would be, and what is left elsewhere."},
@@ -354,20 +322,11 @@ ROUTES: Final = (
         "GET",
         "/v1/export",
         export_session,
-        shape="Exported",
+        "Exported",
         need="person",
         query=ExportQuery,
         answers={200: "The session: JSON, or markdown if that is asked for."},
     ),
-    Route(
-        "GET",
-        "/v1/journal",
-        list_days,
-        shape="[Day]",
-        query=DaysQuery,
-        answers={200: "A page of them; `Link` leads to the next one."},
-    ),
-    Route(
-        "GET", "/v1/journal/{day}", show_day, shape="Day", query=InScope, answers={200: "The page."}
-    ),
+    Route("GET", "/v1/journal", list_days, "[Day]", query=DaysQuery),
+    Route("GET", "/v1/journal/{day}", show_day, "Day", query=InScope),
 )

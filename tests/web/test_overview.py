@@ -20,10 +20,10 @@ def test_faults_are_found_and_nothing_is_mended(
     assert program.get("/v1/doctor").json()["healthy"]
     cortex.encode(Engram("CI is slow", "lesson", "project"))
     editor.changes("lessons.md", "confidence:medium", "confidence:perhaps")
-    before = editor.everything()
+    before = editor.reads("lessons.md")
     found = program.get("/v1/doctor").json()
     assert (found["healthy"], found["fixable"]) == (False, 1)
-    assert editor.everything() == before
+    assert editor.reads("lessons.md") == before
 
 
 def test_what_is_safe_is_mended_after_a_look(
