@@ -391,7 +391,8 @@ def growth(entries: Iterable[Data], name: str, today: date) -> list[tuple[str, l
     """Return how many memories there were each week, by a field: each value on top of the last."""
     days: dict[str, list[str]] = {}
     for entry in entries:
-        days.setdefault(WHO.get(entry[name], entry[name]), []).append(entry["ts"])
+        value = str(entry[name])
+        days.setdefault(WHO.get(value, value), []).append(entry["ts"])
     grew = {value: grown(each, today) for value, each in days.items()}
     # At the end there are most.
     most = sum(map(len, days.values()))
