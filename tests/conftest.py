@@ -134,8 +134,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is fast, and begin with what takes longest.
 
     Fast are the laws, which are the tests with generated examples, and of each file in tests/cli
-    the first test, which is the story of a command. No processor waits for another one at the end
-    if the longest tests come first.
+    the first test, which is the story of a command. Slow are the journeys through the page, but for
+    the first of each file. No processor waits for another one at the end if the longest tests come
+    first.
     """
     files: set[Path] = set()
     for item in items:
@@ -143,7 +144,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_law = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
         if is_story or (is_law and not item.nodeid.startswith(_SLOW)):
             item.add_marker("fast")
-        if item.nodeid.startswith("tests/crash/"):
+        is_journey = item.nodeid.startswith("tests/web/journeys/") and item.path in files
+        if is_journey or item.nodeid.startswith("tests/crash/"):
             item.add_marker("slow")
         files.add(item.path)
     items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
