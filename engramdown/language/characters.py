@@ -66,6 +66,8 @@ def visible(text: str, *, keep: str = "\n\t") -> str:
     >>> visible("\x1b[31mred"), ascii(visible(chr(0x202E)))
     ('␛[31mred', "'\\u2039U+202E\\u203a'")
     """
+    if text.isascii() and text.isprintable():
+        return text
     hidden = set(_hidden(text))
     parts: list[str] = []
     done = 0

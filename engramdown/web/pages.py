@@ -12,7 +12,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_origin
@@ -76,7 +76,7 @@ _HTML: Final = "text/html; charset=utf-8"
 # How many rows come at once.
 _ROWS: Final = 100
 _MEMORIES: Final = 50
-_LINES: Final = 100
+_LINES: Final = 40
 _STEPS: Final = 40
 _DAYS: Final = 10
 _MOST: Final = 12
@@ -96,31 +96,66 @@ def _templates() -> Environment:
     from jinja2 import Environment, PackageLoader
 
     loader = PackageLoader("engramdown.web")
-    made = Environment(autoescape=True, loader=loader, trim_blocks=True, lstrip_blocks=True)
-    made.filters["shown"] = views.shown
-    drawn = "WHO SCOPES because by_place compared diff has_words hidden lines title verb"
+
+    class Templates(Environment):
+        def getattr(self, obj: Any, attribute: str) -> Any:  # noqa: ANN401 - of any value
+            """Return what a template calls ``obj.attribute``; most often ``obj`` is JSON."""
+            if type(obj) is not dict or hasattr(dict, attribute):
+                return super().getattr(obj, attribute)
+            return obj[attribute] if attribute in obj else self.undefined(obj=obj, name=attribute)
+
+    made = Templates(autoescape=True, loader=loader, trim_blocks=True, lstrip_blocks=True)
+    # A filter is called faster than a function.
+    made.filters |= {name: getattr(views, name) for name in ("shown", "verb", "has_words", "hidden")}
+    made.filters["when"] = _when
+    drawn = "WHO SCOPES because by_place compared diff lines title"
     made.globals |= {name: getattr(views, name) for name in drawn.split()}
     return made
 
 
-def _hx(nonce: str) -> Callable[..., str]:
-    """Return what writes the attributes of a control that htmx serves, with the nonce they need."""
+def _when(at: str) -> str:
     from markupsafe import Markup, escape
 
-    def attributes(**given: object) -> str:
-        parts = [f'hx-nonce="{nonce}"']
-        for name, value in given.items():
-            text = value if isinstance(value, str) else json.dumps(value)
-            parts.append(f'hx-{name.replace("__", ":").replace("_", "-")}="{escape(text)}"')
-        return Markup(" ".join(parts))  # noqa: S704 - every value was escaped
+    minute = escape(at[:16].replace("T", " "))
+    return Markup(f'<time datetime="{escape(at)}">{minute}</time>')  # noqa: S704 - escaped
 
-    return attributes
+
+@lru_cache(maxsize=1024)
+def _attribute(name: str, value: str) -> str:
+    from markupsafe import escape
+
+    return f' hx-{name.replace("__", ":").replace("_", "-")}="{escape(value)}"'
+
+
+def _controls(nonce: str) -> dict[str, Callable[..., str]]:
+    """Return what writes the controls that htmx serves, with the nonce they need.
+
+    ``hx`` writes the attributes of one, ``act`` a button with a key that acts on its row.
+    """
+    from markupsafe import Markup
+
+    def asking(given: Mapping[str, object]) -> str:
+        said = f'hx-nonce="{nonce}"'
+        for name, value in given.items():
+            said += _attribute(name, value if isinstance(value, str) else json.dumps(value))
+        return said
+
+    def hx(**given: object) -> str:
+        return Markup(asking(given))  # noqa: S704 - every value was escaped
+
+    def act(key: str, label: str, look: str = "", **given: object) -> str:
+        begin = f'<button class="{look}" data-key="{key}" data-changes'
+        asks = asking({"target": "closest .row", "swap": "outerHTML", **given})
+        end = f'{label} <kbd aria-hidden="true">{key}</kbd></button>'
+        return Markup(f"{begin} {asks}>{end}")  # noqa: S704 - key, label and look are the template's
+
+    return {"hx": hx, "act": act}
 
 
 def _draw(template: str, status: int = 200, *, macro: str = "", **values: object) -> Reply:
     """Return a fragment: a template, or what one of its macros writes."""
     nonce = secrets.token_urlsafe(16)
-    known = {"nonce": nonce, "hx": _hx(nonce), **values}
+    known = {"nonce": nonce, **_controls(nonce), **values}
     if macro:
         # A macro sees what its module was made with.
         module = _templates().get_template(template).make_module(known)
