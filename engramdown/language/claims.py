@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Literal
 
-from engramdown.language.words import NEGATIONS, NUMBERS, STOP_WORDS, spaced, word_set
+from engramdown.language.words import NEGATIONS, NUMBERS, STOP_WORDS, spaced, word_key, word_set
 
 Mark = Literal["number", "version", "path", "name"]
 
@@ -69,6 +69,7 @@ class Claim:
         scopes: The words behind a word that gives a role: ``not``, ``before``, ``from``, or ``of``
             for any other preposition.
         counts: The number before a word, by the word.
+        by_key: Its words by what all forms of a word share, in alphabetical order.
     """
 
     words: list[str] = field(default_factory=list)
@@ -81,6 +82,7 @@ class Claim:
     only: bool = False
     scopes: dict[str, set[str]] = field(default_factory=dict)
     counts: dict[str, str] = field(default_factory=dict)
+    by_key: dict[str, list[str]] = field(default_factory=dict)
 
     def marked(self, kind: Mark) -> set[str]:
         """Return the marks of a kind."""
@@ -107,6 +109,8 @@ def _read(text: str) -> Claim:
             reader.chunk(chunk)
     if not reader.claim.words:
         reader.claim.words.extend(sorted(reader.claim.every))
+    for word in sorted(set(reader.claim.words)):
+        reader.claim.by_key.setdefault(word_key(word), []).append(word)
     return reader.claim
 
 

@@ -26,7 +26,7 @@ from engramdown.language.claims import LONGEST, read
 from engramdown.language.judge import word_tables
 from engramdown.language.similarity import is_rewording, swaps_roles
 from engramdown.language.terms import stem
-from engramdown.language.words import NEGATIONS, NUMBERS, OPPOSITES, same_word, word_set
+from engramdown.language.words import NEGATIONS, NUMBERS, OPPOSITES, same_word, word_key, word_set
 
 # With so many texts one is compared at most, those that share most of its concepts ...
 _COMPARED: Final = 40
@@ -454,8 +454,9 @@ class _Pair:
     def leave_out_alike(self) -> None:
         """Leave out of what only one says what the other says in another form."""
         for one in sorted(filter(str.isalpha, self.all_a)):
-            alike = (it for it in sorted(self.all_b) if it.isalpha() and same_word(one, it))
-            if other := next(alike, ""):
+            key = word_key(one)  # Most words have no other form, and the key tells it at once.
+            alike = (it for it in self.all_b if word_key(it) == key and it.isalpha())
+            if other := min((it for it in alike if same_word(one, it)), default=""):
                 self.all_a.discard(one)
                 self.all_b.discard(other)
 

@@ -379,8 +379,8 @@ class _Pair:
 
     def __init__(self, a: Claim, b: Claim) -> None:
         self.a, self.b = a, b
-        self.same = _forms(b.words, a.words)
-        self.left_a = set(a.words) - _forms(a.words, b.words).keys()
+        self.same = _forms(b, a)
+        self.left_a = set(a.words) - _forms(a, b).keys()
         self.left_b = set(b.words) - self.same.keys()
 
     def agrees(self) -> bool:
@@ -482,14 +482,11 @@ def _pair(a: str, b: str) -> _Pair:
     return _Pair(*(read(text) for text in sorted((a, b))))
 
 
-def _forms(words: Iterable[str], others: Iterable[str]) -> dict[str, str]:
-    """Return those of ``words`` that are among ``others``, each with its form there."""
-    by_key: dict[str, list[str]] = {}
-    for other in sorted(set(others)):
-        by_key.setdefault(word_key(other), []).append(other)
+def _forms(claim: Claim, other: Claim) -> dict[str, str]:
+    """Return those words of a claim that are in the other one, each with its form there."""
     forms = {}
-    for word in set(words):
-        alike = by_key.get(word_key(word), [])
+    for word in set(claim.words):
+        alike = other.by_key.get(word_key(word), ())
         form = word if word in alike else next((w for w in alike if same_word(w, word)), None)
         if form is not None:
             forms[word] = form

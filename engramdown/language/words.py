@@ -6,7 +6,7 @@ Any string may be passed; linear time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -133,6 +133,7 @@ def word_key(word: str) -> str:
     return word[:_KEY_LENGTH]
 
 
+@lru_cache(maxsize=4096)
 def same_word(one: str, other: str) -> bool:
     """Whether two folded words are forms of one word, or one is the other with a typo.
 

@@ -430,17 +430,17 @@ def _who(step: Step) -> str:
 
 # ---- noticing that a file may have changed ----
 #
-# The names and times of the markdown files are checked twice a second. This works on every file
-# system, including those that report no changes, and needs no thread of its own. A burst of saves
-# is reported once, or after :data:`LONGEST` seconds if it does not end. Folders may come, go and
-# come back. The report is *that* something may have changed, never what.
+# The names and times of the markdown files are checked four times a second. This works on every
+# file system, including those that report no changes, and needs no thread of its own. A burst of
+# saves is reported once, or after :data:`LONGEST` seconds if it does not end. Folders may come, go
+# and come back. The report is *that* something may have changed, never what.
 
 # For how many seconds a burst is reported as one change.
 LONGEST: Final = 0.4
 # How many seconds without a change end a burst.
 _QUIET: Final = 0.1
 # The least number of seconds between two checks.
-_POLL: Final = 0.5
+_POLL: Final = 0.25
 # Checks take a hundredth of the time at most, however many files there are.
 _SHARE: Final = 100
 
