@@ -158,8 +158,12 @@ def erase(
     *,
     pieces: bool = False,
     dry_run: bool = False,
+    holding: Callable[[Callable[[], object]], object] = lambda act: act(),
 ) -> Erased:
-    """Erase memories for good; see :meth:`engramdown.gate.review.Review.erase`."""
+    """Erase memories for good; see :meth:`engramdown.gate.review.Review.erase`.
+
+    ``holding`` calls what begins it, after which nothing stops it, or raises.
+    """
     if not stores:
         raise errors.StoreError(
             "no scope has files, so there is nothing that could be erased from them"
@@ -174,6 +178,7 @@ def erase(
     erasure = chosen.erasure(pieces=pieces)
     preview = _preview(stores, erasure, chosen.memories.values())
     if dry_run:
+        holding(list)
         return preview
     disk = Disk()
     roots = [Path(root) for root in erasure.roots]
@@ -181,8 +186,7 @@ def erase(
         disk.check_writable(path.parent)
         disk.check_writable(path)
     with _alone(roots[0], settings.lock_timeout):
-        for root in roots:
-            begin(root, erasure, disk)
+        holding(lambda: [begin(root, erasure, disk) for root in roots])
         try:
             left = _carry_out(stores, settings, erasure, wait=True)
         except errors.StoreError as error:

@@ -6,7 +6,8 @@ The proposals of ``pending.md`` come first; what git brought and needs approval 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.gate.scopes import Scopes
@@ -175,6 +176,7 @@ class Review:
         words: str | Iterable[str] = (),
         pieces: bool = False,
         dry_run: bool = False,
+        version: str = "",
     ) -> Erased:
         """Erase memories for good: nothing brings them back. Do it only if a person asks for it.
 
@@ -189,6 +191,7 @@ class Review:
             pieces: Also empty lines that share twelve characters in a row with a text, though less
                 than half of it; otherwise they stay, and ``shared`` lists them.
             dry_run: Change nothing, and return what would go.
+            version: The version of the first of ``ids``, a live memory: only that one is erased.
 
         Returns:
             What went, what stays, and what cannot be reached from here.
@@ -196,6 +199,7 @@ class Review:
         Raises:
             EntryNotFoundError: If no memory has an id.
             AmbiguousIdError: If several have it.
+            ChangedError: If it has another version.
             InvalidEngramError: If nothing is named.
             StoreError: If something could not be read or written.
 
@@ -209,9 +213,12 @@ class Review:
         names = [ids] if isinstance(ids, str) else [*ids]
         texts = [words] if isinstance(words, str) else [*words]
         self._scopes.notice()
-        return erase(
-            self._scopes.stores, self._scopes.settings, names, texts, pieces=pieces, dry_run=dry_run
-        )
+        how: dict[str, Any] = {"pieces": pieces, "dry_run": dry_run}
+        if version:
+            scope, entry = self._scopes.locate(names[0])
+            store = next(each for each in self._scopes.stores if each.scope == scope)
+            how["holding"] = partial(store.unless_changed, entry.id, version)
+        return erase(self._scopes.stores, self._scopes.settings, names, texts, **how)
 
 
 def _ids(items: Iterable[tuple[Queue, Pending]], held: Iterable[Found]) -> list[str]:

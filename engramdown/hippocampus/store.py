@@ -436,6 +436,22 @@ class Store:
         """Return a scope's own version of a template, or of one in ``prompts``, or ``""``."""
         return self.files.text(f"{folder}/{name}")
 
+    def unless_changed(self, entry_id: str, version: str, act: Callable[[], T]) -> T:
+        """Return what ``act`` returns, which is called while nobody can change a memory.
+
+        Raises:
+            EntryNotFoundError: If there is none.
+            AmbiguousIdError: If there are several.
+            ChangedError: If it has another version.
+            StoreError: If a file cannot be read, or somebody else holds the lock too long.
+        """
+
+        def edit(draft: Draft) -> T:
+            self._sought(draft, entry_id, version)
+            return act()
+
+        return self.files.change(Act("erase", "user"), edit)
+
     def _sought(
         self, draft: Draft, prefix: str, version: str = ""
     ) -> tuple[Entry, list[tuple[str, Placed]]]:

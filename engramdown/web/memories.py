@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from pydantic import Field
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.gate import Known, Why
 
+T = TypeVar("T")
 _TAG: Final = re.compile(r'"([^"]*)"')
 _STATUSES: Final = {"encoded": 201, "queued": 202, "merged": 200}
 _TEXT: Final = 20_000
@@ -239,12 +240,13 @@ def erase_memory(call: Call) -> Reply:
 
     A memory that is kept needs `If-Match`; a proposal or a retired memory has no versions.
     """
-    found, body = _found(call), call.body
-    if isinstance(found, Entry) and _seen(call, found) not in ("", version(found)):
-        raise _conflict(call, found)
-    name = call.path["id"]
-    done = call.cortex.review.erase(name, pieces=body.pieces, dry_run=body.dry_run)
-    return Reply(erased_data(done, dry_run=body.dry_run))
+    found, how = _found(call), call.body.model_dump()
+    erase = partial(call.cortex.review.erase, call.path["id"], **how)
+    if isinstance(found, Entry):
+        done = _as_seen(call, found, partial(erase, version=_seen(call, found)))
+    else:
+        done = erase()
+    return Reply(erased_data(done, dry_run=call.body.dry_run))
 
 
 def _noted(call: Call, entry: Entry, change: Callable[[], Entry]) -> Reply:
@@ -325,9 +327,7 @@ def _tags(given: str) -> list[str]:
     return tags
 
 
-def _as_seen(
-    call: Call, entry: Entry, change: Callable[[], Entry], yours: str | None = None
-) -> Entry:
+def _as_seen(call: Call, entry: Entry, change: Callable[[], T], yours: str | None = None) -> T:
     """Return what a change returns.
 
     Raises:

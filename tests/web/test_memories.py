@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -11,6 +12,7 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from engramdown import Cortex, Engram
+from engramdown.storage import Disk
 from tests.cortex.person import Person
 from tests.web.conftest import Clients, kind_of
 
@@ -425,6 +427,26 @@ class TestChanging:
         assert person.post(f"{LIST}/{key}/verify", headers=seen(person, key)).json()["basis"] == (
             "verified"
         )
+
+    def test_what_was_edited_while_it_was_looked_for_is_not_erased(
+        self,
+        cortex: Cortex,
+        person: TestClient,
+        editor: Person,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        key = remember(cortex, "CI is slow")
+        match, check = seen(person, key), Disk.check_writable
+
+        def edit(disk: Disk, path: Path) -> None:
+            if cortex.find(key).text == "CI is slow":
+                editor.changes("lessons.md", "slow", "slow on Mondays")
+            check(disk, path)
+
+        monkeypatch.setattr(Disk, "check_writable", edit)
+        answer = person.post(f"{LIST}/{key}/erase", json={}, headers=match)
+        assert (answer.status_code, kind_of(answer)) == (412, "changed")
+        assert cortex.find(key).text == "CI is slow on Mondays"
 
     def test_an_erasure_can_be_looked_at_first(
         self, cortex: Cortex, person: TestClient, editor: Person
