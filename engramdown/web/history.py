@@ -47,18 +47,22 @@ def list_steps(call: Call) -> Reply:
     wanted = asked.file.removeprefix("memory/")
     items = [
         each
-        for each in _steps(call)
+        for each in newest(call)
         if asked.scope in (None, each.store.scope)
         and each.step.at >= since
         and (not wanted or any(name.removeprefix("memory/") == wanted for name in each.step.files))
     ]
-    items.sort(key=lambda each: each.step.at)
     return page_of(
         call,
-        items[::-1],
+        items,
         lambda each: each.step.id,
         lambda each: step_data(each.step, each.store.scope),
     )
+
+
+def newest(call: Call) -> list[_Kept]:
+    """Return the steps of all journals, the newest first."""
+    return sorted(_steps(call), key=lambda each: each.step.at)[::-1]
 
 
 def show_step(call: Call) -> Reply:

@@ -121,7 +121,7 @@ def list_memories(call: Call) -> Reply:
     if asked.q.strip():
         entries = [hit.entry for hit in cortex.scopes.recall_hits(asked.q)]
     else:
-        entries = cortex.entries()
+        entries = call.entries()
     if is_filtered:
         entries = [entry for entry in entries if passes(entry, today, filters)]
     return page_of(call, entries, lambda entry: entry.id, lambda entry: entry_data(entry, where))

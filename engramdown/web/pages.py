@@ -10,10 +10,9 @@ import contextlib
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_origin
 from urllib.parse import parse_qs, urlencode
@@ -23,10 +22,11 @@ from pydantic import ValidationError
 from engramdown.clock import moment, today
 from engramdown.engram import KINDS, Kind, Scope
 from engramdown.errors import EngramdownError
-from engramdown.serializers import folders, proposal_data
+from engramdown.serializers import folders, proposal_data, step_data
 from engramdown.storage import Disk
 from engramdown.transcripts import Sessions, find_running
 from engramdown.web import views
+from engramdown.web.history import newest
 from engramdown.web.problems import ProblemError, problem_of
 from engramdown.web.routes import Call, ChangeRoute, Form, Method, Reply, Route
 
@@ -526,7 +526,8 @@ def memories(call: Call) -> Reply:
     }
     if query.after:
         return _draw("memories_rows.j2", **values)
-    topics = sorted(call.cortex.scopes.topics())
+    scopes, known = call.cortex.scopes, {each.topic for each in call.entries()} - {""}
+    topics = sorted(scopes.topics() if scopes.reviews or scopes.unread() else known)
     return _draw(
         "memories.j2",
         query=wanted,
@@ -788,14 +789,15 @@ def context(call: Call) -> Reply:
 def insights(call: Call) -> Reply:
     """Show how memory grows and what is used."""
     stats, now = _data(call, "/v1/stats"), today()
-    entries = {each["id"]: each for each in _all(call, "/v1/memories")}
-    steps = [*islice(_all(call, "/v1/steps"), _MOST_STEPS)]
+    # Not page by page: what is counted are all of them.
+    entries = {each.id: each for each in call.entries()}
+    steps = [step_data(step, store.scope) for step, store in newest(call)[:_MOST_STEPS]]
     times = {key.partition("/")[2]: 0 for key in stats["used"]["times"]}
     for key, count in stats["used"]["times"].items():
         times[key.partition("/")[2]] += count
     most = sorted((it for it in times.items() if it[0] in entries), key=lambda it: -it[1])[:10]
     never = [entries[key] for key in stats["used"]["never"] if key in entries]
-    days = [each["ts"] for each in entries.values()]
+    days = [each.ts for each in entries.values()]
     sizes = {
         "Tokens of context": stats["context_tokens"],
         "Steps in the journal": stats["history_steps"],
@@ -823,14 +825,6 @@ def insights(call: Call) -> Reply:
         never_count=len(never),
         sizes=sizes.items(),
     )
-
-
-def _all(call: Call, path: str, **query: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as above
-    found = _list(call, path, limit=_MOST_PROPOSALS, **query)
-    yield from found.items
-    while found.after:
-        found = _list(call, path, limit=_MOST_PROPOSALS, after=found.after, **query)
-        yield from found.items
 
 
 def health(call: Call) -> Reply:

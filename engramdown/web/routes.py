@@ -23,7 +23,7 @@ from engramdown.web.keys import Keys, Kind
 from engramdown.web.problems import ProblemError
 
 if TYPE_CHECKING:
-    from engramdown import Cortex
+    from engramdown import Cortex, Entry
 
 T = TypeVar("T")
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
@@ -78,6 +78,7 @@ class Call:
         body: The body, of the model that the route names.
         headers: The headers, by their names in lower case.
         kind: The kind of key that was shown; ``None`` only where none is needed.
+        read: What was read for it, by name.
     """
 
     cortex: Cortex
@@ -87,6 +88,13 @@ class Call:
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     kind: Kind | None = None
+    read: dict[str, list[Entry]] = field(default_factory=dict)
+
+    def entries(self) -> list[Entry]:
+        """Return the memories, which are read once for a page and all that it asks of the API."""
+        if "entries" not in self.read:
+            self.read["entries"] = self.cortex.entries()
+        return self.read["entries"]
 
     @property
     def by_person(self) -> bool:
