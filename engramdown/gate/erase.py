@@ -185,8 +185,13 @@ def erase(
     for path in preview.files:
         disk.check_writable(path.parent)
         disk.check_writable(path)
+
+    def note() -> None:
+        for root in roots:
+            begin(root, erasure, disk)
+
     with _alone(roots[0], settings.lock_timeout):
-        holding(lambda: [begin(root, erasure, disk) for root in roots])
+        holding(note)
         try:
             left = _carry_out(stores, settings, erasure, wait=True)
         except errors.StoreError as error:
