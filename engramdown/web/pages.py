@@ -106,8 +106,8 @@ def _templates() -> Environment:
 
     made = Templates(autoescape=True, loader=loader, trim_blocks=True, lstrip_blocks=True)
     # A filter is called faster than a function.
-    made.filters |= {name: getattr(views, name) for name in ("shown", "verb", "has_words", "hidden")}
-    made.filters["when"] = _when
+    asked = "has_words hidden shown verb"
+    made.filters |= {name: getattr(views, name) for name in asked.split()} | {"when": _when}
     drawn = "WHO SCOPES because by_place compared diff lines title"
     made.globals |= {name: getattr(views, name) for name in drawn.split()}
     return made
@@ -797,7 +797,8 @@ def insights(call: Call) -> Reply:
         times[key.partition("/")[2]] += count
     most = sorted((it for it in times.items() if it[0] in entries), key=lambda it: -it[1])[:10]
     never = [entries[key] for key in stats["used"]["never"] if key in entries]
-    days = [each.ts for each in entries.values()]
+    known = [{"kind": it.kind, "source": it.source, "ts": it.ts} for it in entries.values()]
+    days = [each["ts"] for each in known]
     sizes = {
         "Tokens of context": stats["context_tokens"],
         "Steps in the journal": stats["history_steps"],
@@ -812,7 +813,7 @@ def insights(call: Call) -> Reply:
     return _draw(
         "insights.j2",
         stats=stats,
-        growth=[(name, views.growth(entries.values(), name, now)) for name in ("kind", "source")],
+        growth=[(name, views.growth(known, name, now)) for name in ("kind", "source")],
         learned=views.columns(views.weekly(days, now)),
         weeks=[(name, views.columns(each, most=most_a_week)) for name, each in weeks.items()],
         by_kind=views.rows_of(stats["by_kind"]),
