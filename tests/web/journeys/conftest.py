@@ -32,7 +32,9 @@ _LOST: Final = (
 )
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: while Playwright runs, its event loop runs in this thread, and no other
+# test can run one.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Start the browser of this machine, or skip; in CI it must be there."""
     program = next(filter(None, map(shutil.which, NAMES)), None)
