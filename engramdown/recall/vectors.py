@@ -190,7 +190,7 @@ def digest_of(text: str) -> bytes:
 
 FILE: Final = "vectors.sqlite"
 OF_MEMORIES: Final = "memories.sqlite"
-_TABLES: Final = Path(__file__).with_suffix(".sql")
+_TABLES: Final = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
 _PATIENCE: Final = 5.0
 # How many vectors of questions are kept.
 _QUESTIONS: Final = 1_000
@@ -287,7 +287,7 @@ class Vectors:
         with unforked(), closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as file, file:
             # What is deleted is overwritten, too.
             file.execute("PRAGMA secure_delete = ON")
-            file.executescript(_TABLES.read_text(encoding="utf-8"))
+            file.executescript(_TABLES)
             return act(file)
 
 
