@@ -333,6 +333,16 @@ def is_brought(path: Path, disk: Disk, where: Path) -> bool:
     return False
 
 
+def has_gone_on(path: Path, disk: Disk, where: Path) -> bool:
+    """Whether git brought another version of a file after the one that is at ``where`` now."""
+    with contextlib.suppress(*_TROUBLE):
+        work = _work_tree(path, disk)
+        last = next((move.commit for move in work.log() if move.brings), "")
+        held = work.blobs([f"{last}:{work.name(path)}"] if last else ())
+        return bool(last) and held.isdisjoint(_forms(disk.read(where) or b""))
+    return False
+
+
 def has_begun(path: Path, disk: Disk) -> bool:
     """Whether git began a moment ago to change files; the message of a commit takes it longer."""
     with contextlib.suppress(*_TROUBLE):
@@ -440,8 +450,7 @@ def committed_lately(path: Path, disk: Disk) -> Callable[[bytes], bool]:
     except (OSError, GitError, StoreError, ValueError):
         return lambda _: True
 
-    # git may be configured to keep other line ends than a file has.
-    return lambda data: not late.isdisjoint(_blobs(data) | _blobs(data.replace(b"\r\n", b"\n")))
+    return lambda data: not late.isdisjoint(_forms(data))
 
 
 def _work_tree(path: Path, disk: Disk) -> WorkTree:
@@ -505,6 +514,11 @@ def _moved(work: WorkTree, path: Path, since: float, held: str) -> bool:
 def _saved(path: Path, disk: Disk) -> float:
     """Return when a file was saved, in seconds since 1970; 0 if it is gone."""
     return disk.changed_at(path) / _NANO if disk.exists(path) else 0.0
+
+
+def _forms(data: bytes) -> set[str]:
+    """Return the names of what a file holds, also with other line ends: git may be told so."""
+    return _blobs(data) | _blobs(data.replace(b"\r\n", b"\n"))
 
 
 def _blobs(data: bytes) -> set[str]:

@@ -609,7 +609,9 @@ class Saves:
         wait_while(partial(git_state.is_at_work, path, system, where), _GIT_AT_WORK)
         is_merging = git_state.is_merging(path, system, head, saved)
         if is_merging or git_state.is_brought(path, system, where):
-            base = self._known_to_git(name, head or "", path, where)
+            if not is_merging and git_state.has_gone_on(path, system, where):
+                return None
+            base = self._known_to_git(name, head or "", path, where, len(since))
             return Save(name, base, base, head, saved, disk, displaced=by, by_git=True)
         states = deque([head or ""], maxlen=1 + len(_MERGED))
         for part in since:
@@ -682,21 +684,24 @@ class Saves:
             base, seen = self._base(name, head, saved or "", head or ""), head or ""
         return Save(name, base, seen, head, saved, data, by_git=by_git)
 
-    def _known_to_git(self, name: str, head: str, path: Path, where: Path | None = None) -> str:
+    def _known_to_git(
+        self, name: str, head: str, path: Path, where: Path | None = None, ours: int = 0
+    ) -> str:
         """Return the text of a file that git, or who uses it, knew when it wrote another one.
 
         git refuses to replace what is not committed. What was written in the moment before it
-        wrote the file, and is in no commit, nobody took away: git had looked before that. Where
-        ours displaced it since, it is at ``where``.
+        wrote the file, and is in no commit, nobody took away: git had looked before that. If ours
+        displaced it since, it is at ``where``, and what the last ``ours`` steps wrote came later.
         """
         is_raced, known = git_state.raced(where or path, self._disk), head
         is_known: Callable[[bytes], bool] | None = None
-        for step, after, before in self._history.backwards(name, head):
-            if step.op == _BY_GIT.op or not is_raced(step.at):
-                break
-            is_known = is_known or git_state.committed_lately(path, self._disk)
-            if is_known(encoded(after)):
-                break
+        for back, (step, after, before) in enumerate(self._history.backwards(name, head)):
+            if back >= ours:
+                if step.op == _BY_GIT.op or not is_raced(step.at):
+                    break
+                is_known = is_known or git_state.committed_lately(path, self._disk)
+                if is_known(encoded(after)):
+                    break
             known = before
         return known
 

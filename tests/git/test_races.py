@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.hippocampus import changeset
+from engramdown.hippocampus import changeset, git_state
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk
 from tests.git.desk import Desk
@@ -123,6 +123,43 @@ def test_what_git_brings_in_the_last_moment_is_no_edit(racing: Racing, how: str)
     assert not (racing.root / "memory/pending.md").exists()
     # What was written is, and then what git brought, with that carried over.
     assert racing.acts()[-3:] == ["encode", "checkout", "notice"]
+
+
+def test_who_commits_what_stands_in_its_place_meanwhile_loses_nothing(
+    racing: Racing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move = Late(lambda: racing.desk.git("merge", "--quiet", "other"))
+    look = git_state.is_brought
+
+    def committed(path: Path, disk: Disk, where: Path) -> bool:
+        racing.commit("2")
+        return look(path, disk, where)
+
+    monkeypatch.setattr(git_state, "is_brought", committed)
+    Hippocampus(racing.root, disk=move).encode_rule("Learned meanwhile", "always")
+    assert racing.texts() == {"From the beginning", "On other", "Learned meanwhile"}
+
+
+def test_what_git_went_on_from_meanwhile_is_not_brought_again(
+    racing: Racing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move = Late(lambda: racing.desk.git("merge", "--quiet", "other"))
+    look = git_state.is_brought
+
+    def gone_on(path: Path, disk: Disk, where: Path) -> bool:
+        if racing.desk.git("branch", "--list", "next") == "":
+            racing.commit("2")
+            racing.desk.git("switch", "--quiet", "-c", "next")
+            racing.desk.write(RULES, "# Rules\n\n## Always\n\n- On next\n")
+            racing.desk.commit()
+            racing.desk.git("switch", "--quiet", "main")
+            racing.desk.git("switch", "--quiet", "next")
+        return look(path, disk, where)
+
+    monkeypatch.setattr(git_state, "is_brought", gone_on)
+    Hippocampus(racing.root, disk=move).encode_rule("Learned meanwhile", "always")
+    assert racing.texts() == {"On next"}
+    assert "Learned meanwhile" in racing.desk.git("show", f"main:{RULES}")
 
 
 def test_what_a_person_saves_in_the_last_moment_is_an_edit_though_git_knows_it(
