@@ -117,7 +117,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def _may_have(mark: str, name: str, text: str) -> bool:
-    """Whether a test of the file ``name`` may have a mark: one that is written there or set here."""
+    """Whether a test of the file ``name`` may have a mark, as it is written there or set here."""
     if mark == "fast":
         is_law = "@given" in text or "TestCase" in text
         return name.startswith("tests/cli/") or (is_law and not name.startswith(_SLOW))
