@@ -1,3 +1,5 @@
+from engramdown.conversation.conversation import MODES as MODES
+from engramdown.conversation.conversation import Compacted as Compacted
 from engramdown.conversation.conversation import Conversation as Conversation
 from engramdown.conversation.conversations import CompactionBeside as CompactionBeside
 from engramdown.conversation.lookup import EXPAND as EXPAND
@@ -6,7 +8,5 @@ from engramdown.conversation.lookup import SCOPES as SCOPES
 from engramdown.conversation.lookup import Expanded as Expanded
 from engramdown.conversation.lookup import Found as Found
 from engramdown.conversation.lookup import Lineage as Lineage
-from engramdown.conversation.summarize import MODES as MODES
-from engramdown.conversation.summarize import Compacted as Compacted
 from engramdown.conversation.view import Track as Track
 from engramdown.conversation.view import ends as ends
