@@ -41,12 +41,7 @@ _SCOPES: Final = {
     "global": "the one of all projects",
     "builtin": "the built-in one",
 }
-_ACTION_STYLES: Final = {
-    "added": "good",
-    "unchanged": "dim",
-    "refused": "bad",
-    "failed": "bad",
-}
+_ACTION_STYLES: Final = {"added": "good", "unchanged": "dim", "refused": "bad", "failed": "bad"}
 _KILOBYTE: Final = 1024
 
 COMMANDS: Final = commands.read_table(__file__)

@@ -326,10 +326,7 @@ class Lane:
         self._left = 0
 
     def nearness(
-        self,
-        query: str,
-        look: _Look[_Text],
-        read: _Reader[_Text],
+        self, query: str, look: _Look[_Text], read: _Reader[_Text]
     ) -> tuple[Sequence[tuple[bytes, _Text]], dict[bytes, float]]:
         """Return the texts that are asked, and how near each is to ``query``, by its digest.
 
@@ -369,10 +366,7 @@ class Lane:
     # ---- on the thread ----
 
     def _near(
-        self,
-        query: str,
-        look: _Look[_Text],
-        read: _Reader[_Text],
+        self, query: str, look: _Look[_Text], read: _Reader[_Text]
     ) -> tuple[Sequence[tuple[bytes, _Text]], dict[bytes, float]]:
         if isinstance(self._embedder, str):
             self._embedder = open_embedder(self._embedder, self._seconds)

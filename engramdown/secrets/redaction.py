@@ -280,10 +280,7 @@ _NAMED: Final = {
     "password in a URL",
     "signature",
 }
-_SHAPED: Final = {
-    *_PREFIXES.values(),
-    *(kind for kind, *_ in _SHAPES if kind not in _NAMED),
-}
+_SHAPED: Final = {*_PREFIXES.values(), *(kind for kind, *_ in _SHAPES if kind not in _NAMED)}
 
 # A longer value contains the word of some placeholder by chance.
 _LONG: Final = 200
