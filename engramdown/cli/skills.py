@@ -17,14 +17,6 @@ from engramdown import skills as library
 from engramdown.cli import commands, output, views
 from engramdown.cli.access import meant, opened
 from engramdown.cli.layout import Line, diff, line, pick, whole
-from engramdown.cli.output import (
-    REFUSED,
-    STORE_FAILED,
-    RefusalError,
-    draft_kept,
-    edit_whole,
-    read_stdin,
-)
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted
 from engramdown.engram import Scope
@@ -86,7 +78,7 @@ def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
     if all(each.skill.scope == "builtin" for each in found):
         output.note(NO_SKILLS)
     if not found:
-        raise Exit(REFUSED)
+        raise Exit(output.REFUSED)
 
 
 @click.command("show")
@@ -135,7 +127,9 @@ def validate(place: Place, /, *, labels: tuple[str, ...], scope: Scope | None, *
     )
     _refuse_unread(skills)
     if wrong:
-        raise Exit(STORE_FAILED if "unreadable" in {each.code for each in wrong} else REFUSED)
+        raise Exit(
+            output.STORE_FAILED if "unreadable" in {each.code for each in wrong} else output.REFUSED
+        )
 
 
 def _refuse_unread(skills: library.Skills) -> None:
@@ -143,7 +137,7 @@ def _refuse_unread(skills: library.Skills) -> None:
     for trouble in skills.troubles:
         output.note(trouble)
     if skills.troubles:
-        raise Exit(STORE_FAILED)
+        raise Exit(output.STORE_FAILED)
 
 
 def skill_data(skill: library.Skill) -> dict[str, Any]:
@@ -254,7 +248,7 @@ def edit_skill(
     except EngramdownError as error:
         if typed is None:
             raise
-        raise draft_kept(typed, error) from error
+        raise output.draft_kept(typed, error) from error
     text = written.page.render()
     lines = [whole(f"Nothing changed in {written.path}")]
     if text != old:
@@ -278,7 +272,7 @@ def delete_skill(
     data = {**skill_data(skill), "changed": True}
     if skill.scope == "builtin":
         stays = "comes with the program and stays; a skill of yours with this label replaces it"
-        raise RefusalError(f"{skill.label} {stays}")
+        raise output.RefusalError(f"{skill.label} {stays}")
     if dry_run:
         _show_trial(f"{skill.path.parent} would be put aside.", data)
         return
@@ -327,7 +321,7 @@ def _body(file: Path | None) -> str:
     if file is None:
         return ""
     if str(file) == "-":
-        text = read_stdin()
+        text = output.read_stdin()
         return f"{text}\n" if text else ""
     return file.read_bytes().decode("utf-8", "surrogateescape")
 
@@ -335,7 +329,7 @@ def _body(file: Path | None) -> str:
 def _edit_text(skill: library.Skill) -> str:
     """Return the text as a person left it in their editor."""
     before = skill.page.render()
-    text = edit_whole(before, EDIT_INSTEAD)
+    text = output.edit_whole(before, EDIT_INSTEAD)
     if not text.strip():
         raise click.UsageError(EMPTY_EDIT)
     # Editors end the last line of a file when they save it, even if nothing else changed.
@@ -366,9 +360,9 @@ def import_skills(
     labels = {each.label for each in incoming}
     if missing := ", ".join(label for label in only if label not in labels):
         there = ", ".join(sorted(labels)) or "none"
-        raise RefusalError(f"no skill {missing} there; the skills there are: {there}")
+        raise output.RefusalError(f"no skill {missing} there; the skills there are: {there}")
     if not incoming:
-        raise RefusalError(f"{path}: holds no skill; one is a folder with a SKILL.md")
+        raise output.RefusalError(f"{path}: holds no skill; one is a folder with a SKILL.md")
     where, _root = meant(place, commands.given()["scope"] or "project")
     skills = opened(place, where)
     bring = skills.fate_of if dry_run else skills.bring_in
@@ -384,9 +378,9 @@ def import_skills(
     data = {"dry_run": dry_run, "skills": [_import_data(fate) for fate in fates]}
     commands.show(lines, data)
     if counts["failed"]:
-        raise Exit(STORE_FAILED)
+        raise Exit(output.STORE_FAILED)
     if counts["refused"]:
-        raise Exit(REFUSED)
+        raise Exit(output.REFUSED)
 
 
 def _import_lines(fate: library.Fate) -> Iterator[Line]:

@@ -34,16 +34,8 @@ from engramdown.gate.pending_file import FileQueue, SkillDraft, skill_question
 from engramdown.hippocampus import Act, Entry, Hippocampus, step_group
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.skills.validation import check_description, check_label, label_of
+from engramdown.sleep import jobs
 from engramdown.sleep.background import Repeating
-from engramdown.sleep.jobs import (
-    IDENTITY,
-    JOBS,
-    SHOWN,
-    Job,
-    NewLines,
-    learn_identity,
-    user_messages,
-)
 from engramdown.sleep.progress import Mark, SleepState
 from engramdown.sleep.steps import Night, SleepSummary, Steps
 from engramdown.storage.disk import Disk
@@ -118,8 +110,8 @@ class Sleep:
             if steps is not None:
                 infos = self._own(steps)
                 finished = self._finished(steps, infos)
-                count += sum(steps.is_due(job.name, it) for it in finished for job in JOBS)
-                count += sum(steps.is_due(IDENTITY, it) for it in self._with_user(infos))
+                count += sum(steps.is_due(job.name, it) for it in finished for job in jobs.JOBS)
+                count += sum(steps.is_due(jobs.IDENTITY, it) for it in self._with_user(infos))
         return count
 
     def run(self, advance: Callable[[int], object] = lambda _: None) -> SleepSummary:
@@ -157,7 +149,7 @@ class Sleep:
             if not known_to_git([store.root / WORK], Disk(durable=False)):
                 steps.finish()
             for info in self._finished(steps, infos):
-                for job in JOBS:
+                for job in jobs.JOBS:
                     if steps.is_due(job.name, info) and not self._stop():
                         self._step(steps, info, job)
                         advance(1)
@@ -200,7 +192,7 @@ class Sleep:
         self.summary.stopped = self.summary.stopped or self._stops()
         return self.summary.stopped
 
-    def _step(self, steps: Steps, info: SessionInfo, job: Job) -> None:
+    def _step(self, steps: Steps, info: SessionInfo, job: jobs.Job) -> None:
         """Let a job learn from the new lines of a session."""
         mark = steps.mark(job.name, info)
         waits = job.asks and bool(self._night.why_not)
@@ -278,14 +270,14 @@ def _learn_facts(
     """
     waiting: list[tuple[SessionInfo, Mark]] = []
     for info in infos:
-        if not steps.is_due(IDENTITY, info):
+        if not steps.is_due(jobs.IDENTITY, info):
             continue
         if stops():
             return
-        mark = steps.mark(IDENTITY, info)
+        mark = steps.mark(jobs.IDENTITY, info)
         known = steps.state.seen(mark)
         if known is None:
-            known = mark._replace(messages=len(user_messages(steps.news(IDENTITY, info))))
+            known = mark._replace(messages=len(jobs.user_messages(steps.news(jobs.IDENTITY, info))))
             if known.messages:
                 steps.wait(known)
             else:
@@ -294,14 +286,14 @@ def _learn_facts(
         advance(1)
     for batch in _batches(waiting, steps.night.scopes.settings.consolidation.identity_every):
         if steps.night.why_not:
-            steps.skip(IDENTITY, *(mark for _, mark in batch))
+            steps.skip(jobs.IDENTITY, *(mark for _, mark in batch))
         elif stops():
             return
         else:
-            read = [(info, steps.news(IDENTITY, info)) for info, _ in batch]
-            parts = [steps.part(IDENTITY, info, news) for info, news in read]
-            messages = [message for _, news in read for message in user_messages(news)]
-            steps.ask(IDENTITY, parts, partial(learn_identity, messages))
+            read = [(info, steps.news(jobs.IDENTITY, info)) for info, _ in batch]
+            parts = [steps.part(jobs.IDENTITY, info, news) for info, news in read]
+            messages = [message for _, news in read for message in jobs.user_messages(news)]
+            steps.ask(jobs.IDENTITY, parts, partial(jobs.learn_identity, messages))
 
 
 def _batches(
@@ -313,7 +305,7 @@ def _batches(
     for info, mark in waiting:
         batch.append((info, mark))
         messages += mark.messages
-        if messages >= SHOWN:
+        if messages >= jobs.SHOWN:
             yield batch
             batch, messages = [], 0
     if batch and messages >= every:
@@ -362,7 +354,7 @@ class SkillProposals:
                 lines = tuple(without_repeats(line) for line in visible(episodes))
                 cells = cells_of(info.id, lines)
                 done[info.id] = procedures.steps_of(cells)
-                if NewLines(info.id, lines, info.parent).by_one_user():
+                if jobs.NewLines(info.id, lines, info.parent).by_one_user():
                     candidates += procedures.asked_for(info.id, lines, cells)
         candidates += procedures.repeated(done)
         for procedure in [*self._new(candidates)][:MOST]:
