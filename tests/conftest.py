@@ -93,11 +93,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Run the whole suite on all processors, and a few files of it right here.
 
-    There is one worker more than processors, as tests spend a fifth of their time waiting. To start
-    the workers takes longer than most files do.
+    There is one worker more than processors, as tests spend a fifth of their time waiting, unless
+    PYTEST_XDIST_AUTO_NUM_WORKERS says how many. To start the workers takes longer than most files
+    do.
     """
-    is_whole = config.args_source == config.ArgsSource.TESTPATHS
-    return (os.cpu_count() or 1) + 1 if is_whole else 0
+    if config.args_source != config.ArgsSource.TESTPATHS:
+        return 0
+    is_said = "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ
+    return None if is_said else (os.cpu_count() or 1) + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
