@@ -21,8 +21,7 @@ from typing import Final, NamedTuple
 from benchmarks.measure import finish, table
 from engramdown import Cortex
 from engramdown.consolidation.summaries import write_without_model
-from engramdown.conversation.conversation import Conversation
-from engramdown.conversation.summarize import Compaction
+from engramdown.conversation.conversation import Compaction, Conversation
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import Episode, stamp_of, write_line
 

@@ -22,8 +22,7 @@ from typing import Final, NamedTuple
 from benchmarks.measure import finish, ms, paired, table
 from engramdown import Cortex
 from engramdown.consolidation.summaries import Request, Written
-from engramdown.conversation.conversation import Conversation
-from engramdown.conversation.summarize import Compaction
+from engramdown.conversation.conversation import Compaction, Conversation
 from engramdown.transcripts.episode import Episode, stamp_of, write_line
 
 __all__ = ["main"]

@@ -53,6 +53,11 @@ _LONG: Final = ("tests/crash/test_sleep.py", "tests/test_readme.py", "tests/epis
 # Where a law takes long, or is one of the experiments that only the whole suite does.
 _SLOW: Final = ("tests/attacks/", "tests/benchmarks/", "tests/crash/", "tests/fuzz/")
 
+# An expression that asks for tests with a mark of ours, and for no others.
+_ASKED: Final = re.compile(
+    r"\(?((?:fast|slow|soak)(?: or (?:fast|slow|soak))*)\)?(?: and not (?:fast|slow|soak))*"
+)
+
 # Where power is cut, and what is written must wait for the disk.
 _DURABLE: Final = ("tests/crash/", "tests/storage/")
 
@@ -94,11 +99,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Run the whole suite on all processors, and a few files of it right here.
 
-    There is one worker more than processors, as tests spend a fifth of their time waiting. To start
-    the workers takes longer than most files do.
+    There is one worker more than processors, as tests spend a fifth of their time waiting, unless
+    PYTEST_XDIST_AUTO_NUM_WORKERS says how many. To start the workers takes longer than most files
+    do.
     """
-    is_whole = config.args_source == config.ArgsSource.TESTPATHS
-    return (os.cpu_count() or 1) + 1 if is_whole else 0
+    if config.args_source != config.ArgsSource.TESTPATHS:
+        return 0
+    is_said = "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ
+    return None if is_said else (os.cpu_count() or 1) + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -108,14 +116,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Read no file for ``-m fast`` in which nothing is: most of that minute would go there."""
-    if config.option.markexpr != "fast" or collection_path.suffix != ".py":
+    """Read no file in which nothing is of what was asked for: most of a minute would go there."""
+    asked = _ASKED.fullmatch(config.option.markexpr)
+    if not asked or not collection_path.name.startswith("test_"):
         return None
     name = collection_path.relative_to(ROOT).as_posix()
-    if name.startswith("tests/cli/") or not collection_path.name.startswith("test_"):
-        return None
-    is_in = "@given" in collection_path.read_text(encoding="utf-8")
-    return None if is_in and not name.startswith(_SLOW) else True
+    text = collection_path.read_text(encoding="utf-8")
+    return None if any(_may_have(mark, name, text) for mark in asked[1].split(" or ")) else True
+
+
+def _may_have(mark: str, name: str, text: str) -> bool:
+    """Whether a test of the file ``name`` may have a mark, as it is written there or set here."""
+    if mark == "fast":
+        is_law = "@given" in text or "TestCase" in text
+        return name.startswith("tests/cli/") or (is_law and not name.startswith(_SLOW))
+    return f"mark.{mark}" in text or (mark == "slow" and name.startswith("tests/crash/"))
 
 
 @pytest.hookimpl(wrapper=True)

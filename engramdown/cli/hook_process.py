@@ -18,13 +18,7 @@ from typing import Final
 
 from engramdown.cli import process
 from engramdown.cli.process import Place
-from engramdown.integrations.claude_code.payload import (
-    Event,
-    answer,
-    event_named,
-    read_event,
-    reads_json,
-)
+from engramdown.integrations.claude_code import payload
 from engramdown.storage import one_call
 
 # The variable that holds the id of the conversation, for agents that do not say it.
@@ -45,7 +39,7 @@ class _TooLongError(Exception):
     """A hook took too long."""
 
 
-def happen(place: Place, name: str, found: Callable[[], Event]) -> None:
+def happen(place: Place, name: str, found: Callable[[], payload.Event]) -> None:
     """Tell memory about an event of an agent, and print what the agent should know.
 
     Args:
@@ -56,23 +50,23 @@ def happen(place: Place, name: str, found: Callable[[], Event]) -> None:
     printer = _Printer()
     try:
         with _limited(), one_call():
-            _handle(place, event_named(name) or name, found, printer)
+            _handle(place, payload.event_named(name) or name, found, printer)
     except KeyboardInterrupt:
         complain(name, "was stopped")
     printer.end()
 
 
-def told_by_json(name: str) -> Event:
+def told_by_json(name: str) -> payload.Event:
     """Return the event on standard input; ``name`` goes first.
 
     Raises:
         ValueError: If it is longer than a hook reads.
     """
-    event = read_event(read_input(), name)
+    event = payload.read_event(read_input(), name)
     return event._replace(session=event.session or os.environ.get(SESSION, ""))
 
 
-def _handle(place: Place, name: str, found: Callable[[], Event], printer: _Printer) -> None:
+def _handle(place: Place, name: str, found: Callable[[], payload.Event], printer: _Printer) -> None:
     """Handle an event; trouble is reported on stderr, and kept for ``doctor``."""
     where = None
     try:
@@ -112,7 +106,7 @@ def _handle(place: Place, name: str, found: Callable[[], Event], printer: _Print
         storage.complain(where.root, name, reason)
 
 
-def _folder(place: Place, event: Event) -> Path:
+def _folder(place: Place, event: payload.Event) -> Path:
     """Return the folder that the agent works in."""
     named = (os.environ.get("CLAUDE_PROJECT_DIR", ""), event.folder)
     for folder in (place.project, *(Path(each) for each in named if each)):
@@ -150,20 +144,20 @@ class _Printer:
     """
 
     def __init__(self) -> None:
-        self.event = Event()
+        self.event = payload.Event()
         self._any = False
         self._parts: list[str] = []
 
     def say(self, text: str) -> None:
         """Print a part in one go, or keep it for the end."""
-        if reads_json(self.event):
+        if payload.reads_json(self.event):
             self._parts.append(text)
         else:
             self._put(text)
 
     def end(self) -> None:
         """Print the parts that were kept."""
-        self._put(answer(self.event, "\n\n".join(filter(None, self._parts))))
+        self._put(payload.answer(self.event, "\n\n".join(filter(None, self._parts))))
 
     def _put(self, text: str) -> None:
         """Print a text, whether the agent listens or not."""

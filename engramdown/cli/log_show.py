@@ -40,6 +40,7 @@ from engramdown.transcripts import (
     paired,
     read_line,
     sums,
+    took,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ _PAUSE: Final = 0.2
 # The most that `log follow` shows of the input or the result of a tool.
 _MOST_LINES: Final = 8
 _MOST_CHARACTERS: Final = 600
-_SECOND_MS: Final = 1_000
 _OPEN: Final = "open"
 _UNKNOWN: Final = "-"
 _LIST_HEAD: Final = ("session", "began", "lasted", "turns", "episodes", "end")
@@ -401,17 +401,6 @@ def speaks(role: str, name: str) -> str:
     if role in ("user", "assistant", "system") and name:
         return f"{name} ({speaker})"
     return f"{speaker} {name}".rstrip()
-
-
-def took(milliseconds: float) -> str:
-    """Return a duration in the unit that a person would use.
-
-    >>> took(812), took(1250)
-    ('812 ms', '1.25 s')
-    """
-    if milliseconds < _SECOND_MS:
-        return f"{milliseconds:.0f} ms"
-    return f"{milliseconds / _SECOND_MS:.2f} s"
 
 
 def _episode_facts(episode: Episode) -> list[str]:

@@ -18,14 +18,6 @@ from engramdown import skills as library
 from engramdown.cli import commands, output, views
 from engramdown.cli.access import meant, opened
 from engramdown.cli.layout import Line, diff, line, whole
-from engramdown.cli.output import (
-    REFUSED,
-    STORE_FAILED,
-    RefusalError,
-    draft_kept,
-    edit_whole,
-    read_stdin,
-)
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted
 from engramdown.engram import Scope
@@ -42,12 +34,7 @@ _SCOPES: Final = {
     "global": "the one of all projects",
     "builtin": "the built-in one",
 }
-_ACTION_STYLES: Final = {
-    "added": "good",
-    "unchanged": "dim",
-    "refused": "bad",
-    "failed": "bad",
-}
+_ACTION_STYLES: Final = {"added": "good", "unchanged": "dim", "refused": "bad", "failed": "bad"}
 _KILOBYTE: Final = 1024
 
 COMMANDS: Final = commands.read_table(__file__)
@@ -89,7 +76,7 @@ def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
     if all(each.skill.scope == "builtin" for each in found):
         output.note(NO_SKILLS)
     if not found:
-        raise Exit(REFUSED)
+        raise Exit(output.REFUSED)
 
 
 @click.command("show")
@@ -138,7 +125,9 @@ def validate(place: Place, /, *, labels: tuple[str, ...], scope: Scope | None, *
     )
     _refuse_unread(skills)
     if wrong:
-        raise Exit(STORE_FAILED if "unreadable" in {each.code for each in wrong} else REFUSED)
+        raise Exit(
+            output.STORE_FAILED if "unreadable" in {each.code for each in wrong} else output.REFUSED
+        )
 
 
 def _refuse_unread(skills: library.Skills) -> None:
@@ -146,7 +135,7 @@ def _refuse_unread(skills: library.Skills) -> None:
     for trouble in skills.troubles:
         output.note(trouble)
     if skills.troubles:
-        raise Exit(STORE_FAILED)
+        raise Exit(output.STORE_FAILED)
 
 
 def finding_lines(skill: library.Skill) -> Iterator[Line]:
@@ -240,7 +229,7 @@ def edit_skill(
     except EngramdownError as error:
         if typed is None:
             raise
-        raise draft_kept(typed, error) from error
+        raise output.draft_kept(typed, error) from error
     text = written.page.render()
     lines = [whole(f"Nothing changed in {written.path}")]
     if text != old:
@@ -264,7 +253,7 @@ def delete_skill(
     data = {**serializers.skill_data(skill), "changed": True}
     if skill.scope == "builtin":
         stays = "comes with the program and stays; a skill of yours with this label replaces it"
-        raise RefusalError(f"{skill.label} {stays}")
+        raise output.RefusalError(f"{skill.label} {stays}")
     if dry_run:
         _show_trial(f"{skill.path.parent} would be put aside.", data)
         return
@@ -315,7 +304,7 @@ def _body(file: Path | None) -> str:
     if file is None:
         return ""
     if str(file) == "-":
-        text = read_stdin()
+        text = output.read_stdin()
         return f"{text}\n" if text else ""
     return file.read_bytes().decode("utf-8", "surrogateescape")
 
@@ -323,7 +312,7 @@ def _body(file: Path | None) -> str:
 def _edit_text(skill: library.Skill) -> str:
     """Return the text as a person left it in their editor."""
     before = skill.page.render()
-    text = edit_whole(before, EDIT_INSTEAD)
+    text = output.edit_whole(before, EDIT_INSTEAD)
     if not text.strip():
         raise click.UsageError(EMPTY_EDIT)
     # Editors end the last line of a file when they save it, even if nothing else changed.
@@ -354,9 +343,9 @@ def import_skills(
     labels = {each.label for each in incoming}
     if missing := ", ".join(label for label in only if label not in labels):
         there = ", ".join(sorted(labels)) or "none"
-        raise RefusalError(f"no skill {missing} there; the skills there are: {there}")
+        raise output.RefusalError(f"no skill {missing} there; the skills there are: {there}")
     if not incoming:
-        raise RefusalError(f"{path}: holds no skill; one is a folder with a SKILL.md")
+        raise output.RefusalError(f"{path}: holds no skill; one is a folder with a SKILL.md")
     where, _root = meant(place, commands.given()["scope"] or "project")
     skills = opened(place, where)
     bring = skills.fate_of if dry_run else skills.bring_in
@@ -372,9 +361,9 @@ def import_skills(
     data = serializers.imported_skills_data(fates, dry_run=dry_run)
     commands.show(lines, data)
     if counts["failed"]:
-        raise Exit(STORE_FAILED)
+        raise Exit(output.STORE_FAILED)
     if counts["refused"]:
-        raise Exit(REFUSED)
+        raise Exit(output.REFUSED)
 
 
 def _import_lines(fate: library.Fate) -> Iterator[Line]:

@@ -7,9 +7,7 @@ under ``tests/corpora``; pure Python, no network, some 50 microseconds a sentenc
 
 from __future__ import annotations
 
-import math
 import re
-from array import array
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from engramdown.language.characters import BLANK
+from engramdown.language.judge import chances_of, weights_in
 from engramdown.language.words import STOP_WORDS, word_set
 
 # What a sentence may be, in the order of the weights.
@@ -56,18 +55,8 @@ def chances(words: str, signs: Iterable[str] = ()) -> Chances:
     >>> chances("no abbreviations in variable names").rule > 0.5
     True
     """
-    rows = rows_of(words, signs)
-    sums = [sum(map(weights.__getitem__, rows)) for weights in _weights()]
-    most = max(sums)
-    powers = [math.exp((each - most) * STEP) for each in sums]
-    return Chances(*(each / sum(powers) for each in powers))
-
-
-@cache
-def _weights() -> tuple[array[int], ...]:
-    """Return the weights of each class, by row."""
-    weights = array("b", WEIGHTS.read_bytes())
-    return tuple(weights[at :: len(CLASSES)] for at in range(len(CLASSES)))
+    weights = weights_in(WEIGHTS, len(CLASSES))
+    return Chances(*chances_of(rows_of(words, signs), weights, STEP))
 
 
 def rows_of(words: str, signs: Iterable[str] = ()) -> set[int]:

@@ -67,10 +67,7 @@ def batches(memories: Iterable[Entry], files: Sequence[str]) -> Iterator[tuple[E
 
 
 def propose(
-    batch: Sequence[Entry],
-    model: LanguageModel,
-    today: date,
-    templates: Mapping[str, str] = OURS,
+    batch: Sequence[Entry], model: LanguageModel, today: date, templates: Mapping[str, str] = OURS
 ) -> Proposed:
     """Ask ``model`` what to change about a batch of memories. No lock may be held meanwhile.
 

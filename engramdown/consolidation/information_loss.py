@@ -13,17 +13,8 @@ from typing import Final
 from engramdown.consolidation.synonyms import plain
 from engramdown.consolidation.utterances import own_words
 from engramdown.engram import fact_key, fold
+from engramdown.language import similarity
 from engramdown.language.claims import LONGEST, Claim, Mark, read
-from engramdown.language.similarity import (
-    DOING,
-    asks,
-    differs_in_substance,
-    is_number,
-    is_rewording,
-    signs_apart,
-    similarity_of,
-    turns,
-)
 from engramdown.language.words import same_word, word_key, word_set
 
 # Names of days and months that have no other meaning.
@@ -72,7 +63,7 @@ def is_duplicate(a: str, b: str) -> bool:
     if max(len(a), len(b)) > _LONGEST_CLAIM:
         return False
     one, other = plain(a), plain(b)
-    same = is_rewording(one, other) and similarity_of(one, other) == 1.0
+    same = similarity.is_rewording(one, other) and similarity.similarity_of(one, other) == 1.0
     return same and not differs(a, b)
 
 
@@ -101,8 +92,8 @@ def is_near_exact(a: str, b: str) -> bool:
         return False
     # Two inflections may both be right, but only a person knows which of two spellings is.
     one, other = plain(a, likely=False), plain(b, likely=False)
-    same = is_rewording(one, other) and similarity_of(one, other) == 1.0
-    return same and not differs(a, b) and not asks(one, other)
+    same = similarity.is_rewording(one, other) and similarity.similarity_of(one, other) == 1.0
+    return same and not differs(a, b) and not similarity.asks(one, other)
 
 
 def differs(a: str, b: str) -> str:
@@ -121,8 +112,8 @@ def differs(a: str, b: str) -> str:
     if max(len(a), len(b)) > LONGEST:
         return "the length: too much to compare"
     a, b = plain(a), plain(b)
-    found = differs_in_substance(a, b) or _dates(a, b) or exchanged_words(a, b)
-    return found or turns(a, b) or signs_apart(a, b)
+    found = similarity.differs_in_substance(a, b) or _dates(a, b) or exchanged_words(a, b)
+    return found or similarity.turns(a, b) or similarity.signs_apart(a, b)
 
 
 def exchanged_words(a: str, b: str) -> str:
@@ -153,7 +144,7 @@ def _exchanged(mine: Sequence[str], theirs: Sequence[str]) -> str:
     there = [word for word in theirs if word not in mine]
     turned = len(here) == len(there) > 1 and not any(map(same_word, here, there))
     # Besides one verb that became a participle, plurals may come and go.
-    verbs = sum(not any(is_number(word, each) for each in there) for word in here)
+    verbs = sum(not any(similarity.is_number(word, each) for each in there) for word in here)
     return _a_word(here, there) if turned and verbs != 1 else ""
 
 
@@ -169,7 +160,7 @@ def _in_one_place(
 
 
 def _placed(claim: Claim) -> list[str]:
-    return [DOING.get(word, word) for word, _ in claim.places]
+    return [similarity.DOING.get(word, word) for word, _ in claim.places]
 
 
 def _a_word(here: Sequence[str], there: Sequence[str]) -> str:
@@ -286,9 +277,9 @@ def _negation(now: Claim, before: Sequence[Claim]) -> str:
 def _turned(text: str, originals: Sequence[str]) -> str:
     """Return what a text reverses in originals that agree with each other."""
     first = originals[0]
-    if any(differs_in_substance(first, each) for each in originals[1:]):
+    if any(similarity.differs_in_substance(first, each) for each in originals[1:]):
         return ""  # It cannot agree with all of them, and a person decides anyway.
-    found = (differs_in_substance(each, text) for each in originals)
+    found = (similarity.differs_in_substance(each, text) for each in originals)
     # Another order of words is often the same claim, and a person looks at it anyway.
     turned = next((each for each in found if each not in ("", "an order")), "")
     return f"{turned} is changed" if turned else ""

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
+from engramdown.language.characters import is_encodable
 from engramdown.language.untrusted import quoted
 from engramdown.models.templates import TemplateFolder, renderer, source_of
 
@@ -67,7 +68,8 @@ def _parts(name: str, overrides: Mapping[str, str]) -> tuple[str, str]:
         lines = source_of(_TEMPLATES, name, overrides).replace("\r\n", "\n").split("\n")
     except TemplateNotFound:
         raise StoreError(f"{FOLDER}/{name}: there is no such template") from None
-    torn = [number for number, line in enumerate(lines, 1) if _is_torn(line)]
+    # No provider accepts bytes that were not UTF-8.
+    torn = [number for number, line in enumerate(lines, 1) if not is_encodable(line)]
     if torn:
         raise StoreError(f"{FOLDER}/{name}, line {torn[0]}: is not UTF-8; save it as UTF-8")
     marks = [number for number, line in enumerate(lines) if line.strip() == MARK]
@@ -78,11 +80,6 @@ def _parts(name: str, overrides: Mapping[str, str]) -> tuple[str, str]:
     mark = marks[0]
     # The lines above become blank ones, so that an error names the right line of the file.
     return "\n".join(lines[:mark]), "\n" * (mark + 1) + "\n".join(lines[mark + 1 :])
-
-
-def _is_torn(line: str) -> bool:
-    """Whether a line holds bytes that were not UTF-8, which no provider accepts."""
-    return line.encode(errors="ignore").decode() != line
 
 
 def _said(value: object) -> object:

@@ -154,9 +154,7 @@ def surprises(cells: Iterable[Cell]) -> list[Cell]:
 
 
 def lessons_of_turn(
-    cells: Sequence[Cell],
-    model: LanguageModel | None,
-    templates: Mapping[str, str] = OURS,
+    cells: Sequence[Cell], model: LanguageModel | None, templates: Mapping[str, str] = OURS
 ) -> Learned:
     """Ask ``model`` what to do another way, if a turn had surprises.
 

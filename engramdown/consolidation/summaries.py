@@ -409,10 +409,7 @@ class Chunk(NamedTuple):
 
 
 def leaf_chunks(
-    items: Sequence[Item],
-    end: int,
-    least: int = LEAF_MESSAGES,
-    most: int = SOURCE_TOKENS,
+    items: Sequence[Item], end: int, least: int = LEAF_MESSAGES, most: int = SOURCE_TOKENS
 ) -> list[Chunk]:
     """Return the runs of messages before ``end`` that become a leaf each.
 

@@ -8,6 +8,8 @@ from engramdown.conversation.chunks import ConversationContext as ConversationCo
 from engramdown.conversation.chunks import Listed as Listed
 from engramdown.conversation.chunks import Near as Near
 from engramdown.conversation.chunks import WorkingSummary as WorkingSummary
+from engramdown.conversation.conversation import MODES as MODES
+from engramdown.conversation.conversation import Compacted as Compacted
 from engramdown.conversation.conversation import Conversation as Conversation
 from engramdown.conversation.conversations import CompactionBeside as CompactionBeside
 from engramdown.conversation.lookup import EXPAND as EXPAND
@@ -17,7 +19,5 @@ from engramdown.conversation.lookup import Expanded as Expanded
 from engramdown.conversation.lookup import Expansion as Expansion
 from engramdown.conversation.lookup import Found as Found
 from engramdown.conversation.lookup import Lineage as Lineage
-from engramdown.conversation.summarize import MODES as MODES
-from engramdown.conversation.summarize import Compacted as Compacted
 from engramdown.conversation.view import Track as Track
 from engramdown.conversation.view import ends as ends

@@ -17,9 +17,8 @@ from engramdown.errors import EngramdownError, StoreError
 from engramdown.forks import cached_property
 
 if TYPE_CHECKING:
-    from engramdown.conversation.conversation import Conversation
+    from engramdown.conversation.conversation import Compacted, Conversation
     from engramdown.conversation.rendering import WorkingContext
-    from engramdown.conversation.summarize import Compacted
     from engramdown.journal.working_notes import WorkingNotes
 
 _FOLLOWED: Final = 32

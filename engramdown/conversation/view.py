@@ -37,12 +37,7 @@ class Track:
         guard: The lock to hold while the view must not change between two questions.
     """
 
-    def __init__(
-        self,
-        episodes: EpisodicMemory,
-        session: str,
-        disk: Disk | None = None,
-    ) -> None:
+    def __init__(self, episodes: EpisodicMemory, session: str, disk: Disk | None = None) -> None:
         """Follow a session; nothing is read yet.
 
         Args:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from engramdown.gate.gate import Decision
     from engramdown.gate.review import Review
     from engramdown.journal.journal import Journal
+    from engramdown.sleep.sleep import Workers
     from engramdown.sleep.steps import SleepSummary
-    from engramdown.sleep.workers import Workers
 
 
 class Cortex:
@@ -483,7 +483,7 @@ class Cortex:
     @cached_property
     def worker(self) -> Workers:
         """Background work: the worker, sleep, and watching memory."""
-        from engramdown.sleep.workers import Workers
+        from engramdown.sleep.sleep import Workers
 
         return Workers(self.scopes)
 

@@ -27,9 +27,9 @@ from engramdown.transcripts.episode import Episode, Pointer, as_text
 if TYPE_CHECKING:
     from engramdown.context.builder import ContextBuilder
     from engramdown.context.sources import Identity
+    from engramdown.conversation.conversation import Compacted
     from engramdown.conversation.conversations import CompactionBeside, Conversations
     from engramdown.conversation.rendering import WorkingContext
-    from engramdown.conversation.summarize import Compacted
     from engramdown.gate import Arrival, Proposal, Receipt, Scopes
     from engramdown.gate.review import Review
 

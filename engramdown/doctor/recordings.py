@@ -392,7 +392,7 @@ def inspect_origins(root: Path, scope: Scope) -> list[Finding]:
     sessions = Sessions(root / FOLDER, Disk())
     here = frozenset(sessions.ids())
     found = []
-    try:
+    with suppress(OSError, StoreError):  # Another finding names the file.
         for each in learned(root, scope) if here else ():
             if each.origin.session not in here:
                 continue
@@ -401,8 +401,6 @@ def inspect_origins(root: Path, scope: Scope) -> list[Finding]:
                 if episode is None or REDACTED in episode.more:
                     code = "source-gone" if episode is None else "source-redacted"
                     found.append(find((each.file, each.line), code, origin=each.origin))
-    except (OSError, StoreError):
-        pass  # Another finding names the file.
     return found
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from engramdown.transcripts.episode import Episode, write_line
-from engramdown.transcripts.tool_calls import paired
+from engramdown.transcripts.tool_calls import paired, took
 
 FORMAT_VERSION: Final = 1
 
@@ -25,7 +25,6 @@ _RUN: Final = re.compile("`+")
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _SPOKEN: Final = ("user", "assistant", "system")
 _LEAST_FENCE: Final = 3
-_SECOND_MS: Final = 1_000
 
 
 def as_json(session: str, episodes: Iterable[Episode], whole: Whole) -> dict[str, Any]:
@@ -108,20 +107,11 @@ def _facts(episode: Episode) -> Iterator[str]:
     yield f"#{episode.seq}"
     yield _time(episode)
     if episode.ms is not None:
-        yield _duration(episode.ms)
+        yield took(episode.ms)
     if episode.model:
         yield _code(episode.model)
     if episode.error:
         yield "**error**" if episode.error is True else f"**error** {_code(episode.error)}"
-
-
-def _duration(ms: float) -> str:
-    """Return a duration in the unit that a person would use.
-
-    >>> _duration(12), _duration(1250)
-    ('12 ms', '1.25 s')
-    """
-    return f"{ms:.0f} ms" if ms < _SECOND_MS else f"{ms / _SECOND_MS:.2f} s"
 
 
 def _body(episode: Episode, whole: Whole) -> Iterator[str]:

@@ -28,7 +28,7 @@ from engramdown.kinds import ARCHIVE, PENDING, SOUL
 from engramdown.markdown.metadata import ADDRESS
 from engramdown.secrets.redaction import redact
 from engramdown.settings import CONFIG, named
-from engramdown.storage.disk import Disk, json_lines
+from engramdown.storage.disk import Disk, json_lines, named_errors
 
 if TYPE_CHECKING:
     from engramdown.gate.intake import Receipt, Resolved
@@ -436,25 +436,19 @@ class Approvals:
         if self._path is None or self._dry():
             self._kept.append(line)
             return
-        try:
+        with named_errors(self._path, "written", ""):
             self._disk.make_folder(self._path.parent)
             self._disk.append(self._path, line)
-        except OSError as error:
-            raise StoreError(f"{self._path}: cannot be written: {error.strerror}") from error
 
     def _data(self) -> bytes:
         if self._path is None:
             return b""
-        try:
-            found = self._path.lstat()
-            mark = (found.st_ino, found.st_size, found.st_mtime_ns)
+        with named_errors(self._path, "read", ""):
+            found = self._disk.find(self._path)
+            mark = () if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
             if mark != self._read[0]:
                 strange = known_to_git([self._path], self._disk)
                 self._read = (mark, b"" if strange else self._disk.read(self._path) or b"")
-        except FileNotFoundError:
-            self._read = ((), b"")
-        except OSError as error:
-            raise StoreError(f"{self._path}: cannot be read: {error.strerror}") from error
         return self._read[1]
 
 

@@ -78,10 +78,7 @@ def find_past(as_of: str | date, places: Iterable[Place]) -> Past:
 
 
 def texts_at(
-    store: Hippocampus,
-    past: Past,
-    place: Place | None,
-    was_erased: Callable[[str], bool],
+    store: Hippocampus, past: Past, place: Place | None, was_erased: Callable[[str], bool]
 ) -> Mapping[str, str] | None:
     """Return the files of a scope as they were, by name; ``None`` if nobody knows.
 

@@ -17,15 +17,9 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from engramdown import errors
 from engramdown.clock import today
 from engramdown.engram import SCOPES, Engram, Scope, Source
-from engramdown.errors import (
-    EntryNotFoundError,
-    GitError,
-    InvalidEngramError,
-    LockTimeoutError,
-    StoreError,
-)
 from engramdown.forks import cached_property
 from engramdown.hippocampus.changeset import FileChange
 from engramdown.hippocampus.entry import Archived, Entry, by_prefix, retired_name
@@ -134,7 +128,7 @@ class Scopes:
     @mode.setter
     def mode(self, mode: str) -> None:
         if mode not in MODES:
-            raise InvalidEngramError.not_one_of("mode", mode, MODES)
+            raise errors.InvalidEngramError.not_one_of("mode", mode, MODES)
         self._mode = mode
 
     @property
@@ -196,7 +190,7 @@ class Scopes:
         """
         try:
             return [*read()]
-        except StoreError as error:
+        except errors.StoreError as error:
             self.pass_over(error)
             return []
 
@@ -535,12 +529,12 @@ class Scopes:
         retired = [item.entry for store in self.stores for item in reversed(store.archived())]
         try:
             wanted = by_prefix(entry_id, retired, retired_name(entry_id, retired), "the archive").id
-        except EntryNotFoundError:
+        except errors.EntryNotFoundError:
             wanted = entry_id  # A store without files cannot be asked before it restores.
         for store in (self.project_hc, self.global_hc):
-            with contextlib.suppress(EntryNotFoundError):
+            with contextlib.suppress(errors.EntryNotFoundError):
                 return store.restore(wanted)
-        raise EntryNotFoundError(entry_id, "the archive")
+        raise errors.EntryNotFoundError(entry_id, "the archive")
 
     @one_call()
     def update(self, entry_id: str, text: str, *, version: str = "") -> Entry:
@@ -587,7 +581,7 @@ class Scopes:
         store = self.store(scope)
         if not isinstance(store, Hippocampus):
             msg = f"{type(store).__name__}: keeps no such notes; only a store of files does"
-            raise StoreError(msg)
+            raise errors.StoreError(msg)
         return entry, store
 
     def needs_compaction(self) -> bool:
@@ -662,7 +656,7 @@ class Scopes:
         for store in self._both:
             if not isinstance(store, Hippocampus):
                 msg = f"{type(store).__name__}: cannot do a dry run; only a store of files can"
-                raise StoreError(msg)
+                raise errors.StoreError(msg)
         for store in self.stores:
             store.dry_run()
         self.is_dry = True
@@ -681,7 +675,7 @@ class Scopes:
 
         places: dict[Path, Place] = {}
         for store in reversed(self.stores):
-            with contextlib.suppress(GitError):
+            with contextlib.suppress(errors.GitError):
                 limit = self.settings.of(store.scope).max_file_bytes
                 places[store.root] = Place.of(store.root, store.scope, limit)
         past = as_of if isinstance(as_of, Past) else find_past(as_of, places.values())
@@ -788,7 +782,7 @@ class Scopes:
             try:
                 for reason in finish(self.stores, self.settings, wait=wait):
                     self.tell(f"could not erase everything yet: {reason}")
-            except (OSError, StoreError) as error:
+            except (OSError, errors.StoreError) as error:
                 self.tell(f"could not finish erasing: {error}")
         was_free = True
         for store in self.stores:
@@ -800,8 +794,8 @@ class Scopes:
                 for reason in store.files.obstacles():
                     if reason not in self._unread:
                         self.tell(f"a topic is passed over: {reason}")
-            except StoreError as error:
-                was_free = was_free and not isinstance(error, LockTimeoutError)
+            except errors.StoreError as error:
+                was_free = was_free and not isinstance(error, errors.LockTimeoutError)
                 self.tell(f"could not look for hand edits: {error}")
         return was_free
 
@@ -822,14 +816,14 @@ class Scopes:
             return store.entries(self.pass_over)
         return store.entries()
 
-    def pass_over(self, error: StoreError) -> None:
+    def pass_over(self, error: errors.StoreError) -> None:
         """Note what could not be read, once for a scope whose folder is broken."""
         reason = str(error)
         for store in self.stores:
             if str(error).startswith(str(store.root)):
                 try:
                     store.check_folder()
-                except StoreError as other:
+                except errors.StoreError as other:
                     reason = str(other)
                     break
         if reason not in self._unread:

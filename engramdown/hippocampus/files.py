@@ -526,7 +526,7 @@ class MemoryFiles:
 
             left = left._replace(text=without(left.name, left.text, gone))
         for tries in count():
-            save = self._saves.displaced(left.name, left.text, left.source, left.by)
+            save = self._saves.displaced(left.name, left.text, left.source, left.by, left.path)
             try:
                 # It insists: what was saved first is to be merged first.
                 self._respond([save] if save else [], hold, insist=True)

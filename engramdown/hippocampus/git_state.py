@@ -35,6 +35,8 @@ _AT_WORK: Final = "index.lock"
 _MORE_DUE: Final = 0.25
 # git looks whether a file was changed, and writes it soon after: what comes in between it replaces.
 _RACE: Final = 2.0
+# Later than so many seconds after git began it did not write the log; somebody tidied it up.
+_LONGEST: Final = 60.0
 # The clock of a file system may be behind the other one by so many seconds.
 _GRAIN: Final = 0.005
 # What git writes when it goes to another commit.
@@ -287,30 +289,84 @@ def known_to_git(paths: Iterable[Path], disk: Disk) -> set[Path]:
     return {path for path in paths if any(map(is_known, {path, Path(os.path.realpath(path))}))}
 
 
-def is_restored(path: Path, disk: Disk) -> bool:
+def is_restored(path: Path, disk: Disk, where: Path | None = None) -> bool:
     """Whether a file is the one that git wrote last: brought or taken back, not saved by an editor.
 
     git notes of each file when it was written and what it holds.
+
+    Args:
+        path: The file.
+        disk: The system calls.
+        where: Where it is now, if ours displaced it.
     """
     with contextlib.suppress(*_TROUBLE):
         work = _work_tree(path, disk)
-        at = disk.changed_at(path)
+        at = disk.changed_at(where or path)
         if work.written("index") < at / _NANO - _GRAIN:
             return False
         noted = work.noted(path)
-        return noted is not None and noted.at == at and noted.blob in _blobs(disk.read(path) or b"")
+        data = disk.read(where or path) or b""
+        return noted is not None and noted.at == at and noted.blob in _blobs(data)
     return False
 
 
-def is_at_work(path: Path, disk: Disk) -> bool:
-    """Whether git is changing files, or has just written this one and may not have said yet why."""
+def is_refused(path: Path, disk: Disk) -> bool:
+    """Whether git put a file back that it wrote last, as a merge was refused.
+
+    So it does without moving, and without asking again whether the file was changed.
+    """
+    with contextlib.suppress(*_TROUBLE):
+        began = _work_tree(path, disk).written("ORIG_HEAD")
+        return 0 <= _saved(path, disk) - began + _GRAIN < _RACE and is_restored(path, disk)
+    return False
+
+
+def is_brought(path: Path, disk: Disk, where: Path) -> bool:
+    """Whether git brought what ours displaced, and that is at ``where`` now: it moved after that.
+
+    git has finished. A person who saves what is in a commit, in that moment, is taken for git.
+    """
+    with contextlib.suppress(*_TROUBLE):
+        since = disk.changed_at(where) / _NANO - _GRAIN
+        is_moved = _moved(_work_tree(path, disk), path, since, "")
+        return is_moved and committed_lately(path, disk)(disk.read(where) or b"")
+    return False
+
+
+def has_gone_on(path: Path, disk: Disk, where: Path) -> bool:
+    """Whether git brought another version of a file after the one that is at ``where`` now."""
+    with contextlib.suppress(*_TROUBLE):
+        work = _work_tree(path, disk)
+        last = next((move.commit for move in work.log() if move.brings), "")
+        held = work.blobs([f"{last}:{work.name(path)}"] if last else ())
+        return bool(last) and held.isdisjoint(_forms(disk.read(where) or b""))
+    return False
+
+
+def has_begun(path: Path, disk: Disk) -> bool:
+    """Whether git began a moment ago to change files; the message of a commit takes it longer."""
+    with contextlib.suppress(*_TROUBLE):
+        lock = _work_tree(path, disk).folder / _AT_WORK
+        if disk.exists(lock):
+            return 0 <= nanoseconds() - disk.changed_at(lock) < _RACE * _NANO
+    return False
+
+
+def is_at_work(path: Path, disk: Disk, where: Path | None = None) -> bool:
+    """Whether git is changing files, or has just written this one and may not have said yet why.
+
+    Args:
+        path: The file.
+        disk: The system calls.
+        where: Where it is now, if ours displaced it.
+    """
     held = held_by(path, disk)
     if held is not None and held.name == _AT_WORK:
         return True
     with contextlib.suppress(*_TROUBLE):
         index = _work_tree(path, disk).folder / "index"
         age = nanoseconds() - disk.changed_at(index)
-        return 0 <= age < _MORE_DUE * _NANO and is_restored(path, disk)
+        return 0 <= age < _MORE_DUE * _NANO and is_restored(path, disk, where)
     return False
 
 
@@ -394,8 +450,7 @@ def committed_lately(path: Path, disk: Disk) -> Callable[[bytes], bool]:
     except (OSError, GitError, StoreError, ValueError):
         return lambda _: True
 
-    # git may be configured to keep other line ends than a file has.
-    return lambda data: not late.isdisjoint(_blobs(data) | _blobs(data.replace(b"\r\n", b"\n")))
+    return lambda data: not late.isdisjoint(_forms(data))
 
 
 def _work_tree(path: Path, disk: Disk) -> WorkTree:
@@ -432,11 +487,12 @@ def _moved(work: WorkTree, path: Path, since: float, held: str) -> bool:
         GitError: If git cannot be asked.
     """
     moves = work.log()
-    # git gives whole seconds; the system knows better when the newest line was written. It is
-    # looked at behind the lines: one that came in between is not older than what was read.
+    # git gives the whole second in which it began; the system knows better when the newest line
+    # was written. It is looked at behind the lines: one that came in between is not older than what
+    # was read.
     latest, ends = work.written("logs/HEAD") or float("inf"), []
-    for move in moves:
-        latest = min(latest, move.at + 1)
+    for at, move in enumerate(moves):
+        latest = min(latest, move.at + (1 if at else _LONGEST))
         ends.append(latest)
     if any(move.brings and end > since for move, end in zip(moves, ends, strict=True)):
         return True
@@ -458,6 +514,11 @@ def _moved(work: WorkTree, path: Path, since: float, held: str) -> bool:
 def _saved(path: Path, disk: Disk) -> float:
     """Return when a file was saved, in seconds since 1970; 0 if it is gone."""
     return disk.changed_at(path) / _NANO if disk.exists(path) else 0.0
+
+
+def _forms(data: bytes) -> set[str]:
+    """Return the names of what a file holds, also with other line ends: git may be told so."""
+    return _blobs(data) | _blobs(data.replace(b"\r\n", b"\n"))
 
 
 def _blobs(data: bytes) -> set[str]:

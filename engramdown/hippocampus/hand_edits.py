@@ -590,7 +590,7 @@ class Saves:
         place = partial(self._reader.path, name)
         self._staging.settled([(place, self._head_text(name) or "")])
 
-    def displaced(self, name: str, saved: str, source: str, by: str) -> Save | None:
+    def displaced(self, name: str, saved: str, source: str, by: str, where: Path) -> Save | None:
         """Return a save that our own file displaced; ``None`` if it was taken in already.
 
         Args:
@@ -598,12 +598,21 @@ class Saves:
             saved: What was saved.
             source: The digest of the newest state that the person can have seen.
             by: The digest of what displaced it.
+            where: Where it is now.
         """
         head = self._head_text(name)
         since = self._history.since(name, source)[:-1]
         if digest(saved) in {self._history.head(name), *(part.target for part in since)}:
             return None
         disk = None if head is None else encoded(head)
+        path, system = self._reader.path(name), self._disk
+        wait_while(partial(git_state.is_at_work, path, system, where), _GIT_AT_WORK)
+        is_merging = git_state.is_merging(path, system, head, saved)
+        if is_merging or git_state.is_brought(path, system, where):
+            if not is_merging and git_state.has_gone_on(path, system, where):
+                return None
+            base = self._known_to_git(name, head or "", path, where, len(since))
+            return Save(name, base, base, head, saved, disk, displaced=by, by_git=True)
         states = deque([head or ""], maxlen=1 + len(_MERGED))
         for part in since:
             states.append(part.backward(states[-1]))
@@ -663,7 +672,7 @@ class Saves:
         restored = git_state.is_restored(path, disk)
         if by_git or restored:
             # git brought other lines, or took ours back for somebody; no editor is old.
-            race = moved or (by_git and restored)
+            race = moved or (by_git and restored) or git_state.is_refused(path, disk)
             base = seen = self._known_to_git(name, head or "", path) if race else head or ""
         elif (
             saved
@@ -675,20 +684,24 @@ class Saves:
             base, seen = self._base(name, head, saved or "", head or ""), head or ""
         return Save(name, base, seen, head, saved, data, by_git=by_git)
 
-    def _known_to_git(self, name: str, head: str, path: Path) -> str:
+    def _known_to_git(
+        self, name: str, head: str, path: Path, where: Path | None = None, ours: int = 0
+    ) -> str:
         """Return the text of a file that git, or who uses it, knew when it wrote another one.
 
         git refuses to replace what is not committed. What was written in the moment before it
-        wrote the file, and is in no commit, nobody took away: git had looked before that.
+        wrote the file, and is in no commit, nobody took away: git had looked before that. If ours
+        displaced it since, it is at ``where``, and what the last ``ours`` steps wrote came later.
         """
-        is_raced, known = git_state.raced(path, self._disk), head
+        is_raced, known = git_state.raced(where or path, self._disk), head
         is_known: Callable[[bytes], bool] | None = None
-        for step, after, before in self._history.backwards(name, head):
-            if step.op == _BY_GIT.op or not is_raced(step.at):
-                break
-            is_known = is_known or git_state.committed_lately(path, self._disk)
-            if is_known(encoded(after)):
-                break
+        for back, (step, after, before) in enumerate(self._history.backwards(name, head)):
+            if back >= ours:
+                if step.op == _BY_GIT.op or not is_raced(step.at):
+                    break
+                is_known = is_known or git_state.committed_lately(path, self._disk)
+                if is_known(encoded(after)):
+                    break
             known = before
         return known
 

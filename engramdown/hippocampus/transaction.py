@@ -16,11 +16,12 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
-from engramdown.hippocampus import snapshot
+from engramdown.hippocampus import git_state, snapshot
 from engramdown.hippocampus.changeset import OutOfStepError, Slot
 from engramdown.hippocampus.history import History, Part, digest
 from engramdown.hippocampus.snapshot import Reader, decoded, encoded
@@ -35,6 +36,9 @@ _SETTLE_CUT: Final = 1.0
 _SETTLE_SHORT: Final = 0.25
 # How long one is waited for that a program has open for writing; it is looked at again later.
 _SETTLE_OPEN: Final = 2.0
+# How long git is waited for when it has just begun to bring files, in seconds: what it puts there
+# while ours comes is told from a person's save, but until then a commit takes ours for theirs.
+_SETTLE_GIT: Final = 0.5
 
 
 @dataclass(slots=True)
@@ -126,6 +130,8 @@ class Staging:
         """
         for file in files:
             self._disk.create(file.temporary, file.data, like=file.path)
+        for file in files[:1]:
+            wait_while(partial(git_state.has_begun, file.path, self._disk), _SETTLE_GIT)
         for file in files:
             is_elsewhere = where(file.name) != file.path
             if is_elsewhere or (not insist and self._is_saved(file)):

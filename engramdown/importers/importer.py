@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -665,12 +665,9 @@ class Importer:
 
         self._prepare()
         keep()
-        log = SessionLog(path, self.disk, self._lock, durable=self._durable)
-        try:
+        with closing(SessionLog(path, self.disk, self._lock, durable=self._durable)) as log:
             # Store them again: a redaction may remove a text until these lines refer to it.
             last = log.append(rest, start, None, keep) + len(rest) - 1
-        finally:
-            log.close()
         self._payloads.release(name for name, _ in payloads)
         return last
 
@@ -719,13 +716,9 @@ def alone(folder: Path, disk: Disk, patience: float = LOCK_TIMEOUT) -> Iterator[
     """
     place = folder / FOLDER
     disk.make_plain_folder(place, durable=False)
-    lock = FolderLock(place / ".lock", disk, patience)
-    try:
-        with lock.hold():
-            disk.remove_unfinished(place)
-            yield
-    finally:
-        lock.close()
+    with closing(FolderLock(place / ".lock", disk, patience)) as lock, lock.hold():
+        disk.remove_unfinished(place)
+        yield
 
 
 # ---- removing an import ----
@@ -779,11 +772,8 @@ def purge_import(
     if dry or disk.find(folder) is None:
         return look()
     lock = FolderLock(folder / ".lock", disk, LOCK_TIMEOUT)
-    with ExitStack() as stack:
-        stack.callback(lock.close)
-        stack.enter_context(alone(folder, disk))
-        # From here on nobody writes, so no new line can need a text that none needs now.
-        stack.enter_context(lock.hold())
+    # In the lock nobody writes, so no new line can need a text that none needs now.
+    with closing(lock), alone(folder, disk), lock.hold():
         removal = look()
         traces.drop_index()
         # The ledger goes last, so that an interrupted run can be repeated.

@@ -48,7 +48,7 @@ from engramdown.gate import Receipt
 from engramdown.hippocampus import Act, new_id, step_group
 from engramdown.kinds import LESSONS, PROFILE, RULES, kind_in
 from engramdown.language import is_encodable
-from engramdown.storage import Disk, ScopeLock
+from engramdown.storage import Disk, ScopeLock, named_errors
 
 if TYPE_CHECKING:
     from engramdown.gate import Scopes
@@ -565,11 +565,8 @@ class Migration:
         settings = scopes.settings.of(scope)
         is_durable = settings.durability == "full"
         self._disk = disk or Disk(durable=is_durable, limit=settings.max_file_bytes)
-        try:
+        with named_errors(store.root, "read", ""):
             self._ledger = Migrated(store.root, self._disk, settings.lock_timeout)
-        except OSError as error:
-            path = error.filename or store.root
-            raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
 
     def survey(self, paths: Iterable[Path], base: Path) -> list[Surveyed]:
         """Return what is at ``paths``; nothing is written.
@@ -608,11 +605,8 @@ class Migration:
         if dry_run:
             return came
         written = [each for each in came if each.receipt.action != "failed"]
-        try:
+        with named_errors(self._ledger.path, "written", ""):
             self._ledger.add((each.path, each.brought.engram) for each in written)
-        except OSError as error:
-            path = error.filename or self._ledger.path
-            raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
         return came
 
     def _surveyed(

@@ -173,12 +173,10 @@ def as_json(value: object, other: Callable[[Any], str] | None = None) -> JSON:
     >>> as_json({1: ("a",)})
     {'1': ['a']}
     """
-    try:
+    with contextlib.suppress(RecursionError):  # Deeper than Python can go, it is cut off below.
         text = json.dumps(value, default=other)
         if _size(text) <= LEVELS:
             return json.loads(text)
-    except RecursionError:
-        pass  # It is deeper than Python can go, and is cut off below.
     return json.loads(json.dumps(cut_off(value), default=other))
 
 

@@ -27,13 +27,7 @@ from engramdown.journal.page import (
     parse,
     title,
 )
-from engramdown.journal.page_search import (
-    excerpt,
-    find_exact,
-    may_match,
-    query_stems,
-    ranked,
-)
+from engramdown.journal.page_search import excerpt, find_exact, may_match, query_stems, ranked
 from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import Swap, in_order

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
 from pathlib import Path
@@ -116,11 +116,8 @@ def judge(older: str, newer: str, question: str = "") -> Judgement:
     >>> judge("The mail service is in Go", "The mail service is owned by Ann").differ > 0.5
     False
     """
-    rows = rows_of(older, newer, question)
-    sums = [sum(map(weights.__getitem__, rows)) for weights in _weights()]
-    most = max(sums)
-    powers = [math.exp((each - most) * STEP) for each in sums]
-    return Judgement(*(each / sum(powers) for each in powers))
+    weights = weights_in(WEIGHTS, len(RELATIONS))
+    return Judgement(*chances_of(rows_of(older, newer, question), weights, STEP))
 
 
 def may_differ(older: str, newer: str) -> bool:
@@ -144,10 +141,27 @@ def share_a_value(one: str, other: str) -> bool:
 
 
 @cache
-def _weights() -> tuple[array[int], ...]:
-    """Return the weights of each relation, by row."""
-    weights = array("b", WEIGHTS.read_bytes())
-    return tuple(weights[at :: len(RELATIONS)] for at in range(len(RELATIONS)))
+def weights_in(path: Path, classes: int) -> tuple[array[int], ...]:
+    """Return the weights of each class of a linear model, by row."""
+    weights = array("b", path.read_bytes())
+    return tuple(weights[at::classes] for at in range(classes))
+
+
+def chances_of(
+    rows: Iterable[int], weights: Sequence[Sequence[int]], step: float
+) -> Iterator[float]:
+    """Yield how likely each class of a linear model is; together one.
+
+    Args:
+        rows: The rows of the features that are there.
+        weights: Those of each class, by row.
+        step: What one of them is worth.
+    """
+    rows = [*rows]
+    sums = [sum(map(each.__getitem__, rows)) for each in weights]
+    most = max(sums)
+    powers = [math.exp((each - most) * step) for each in sums]
+    return (each / sum(powers) for each in powers)
 
 
 def rows_of(older: str, newer: str, question: str = "") -> set[int]:

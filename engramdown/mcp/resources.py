@@ -188,9 +188,7 @@ def _heading(entry: Entry) -> str:
 # The pages with fixed addresses.
 PAGES: Final = {
     "memory://rules": Page(
-        "Rules",
-        "What always, never and sometimes holds.",
-        _file_page("Rules", RULES, headed=True),
+        "Rules", "What always, never and sometimes holds.", _file_page("Rules", RULES, headed=True)
     ),
     "memory://lessons": Page(
         "Lessons", "What was learned, the newest last.", _file_page("Lessons", LESSONS)

@@ -20,10 +20,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.errors import MALFORMED, StoreError
+from engramdown.errors import MALFORMED
 from engramdown.lazy import texts
 from engramdown.secrets.redaction import redact
-from engramdown.storage.disk import Disk
+from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.safe_open import make_folder
 
 # ---- calls as lines ----
@@ -187,11 +187,9 @@ class Ledger:
         if self.path is None:
             self._lines.append(line)
             return
-        try:
+        with named_errors(self.path, "written", ""):
             make_folder(self.path.parent)
             Disk().add_lines(self.path, line)
-        except OSError as error:
-            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
 
     def known(self) -> Known:
         """Return all that was written, also by other processes.
@@ -199,10 +197,10 @@ class Ledger:
         Raises:
             StoreError: If it cannot be read.
         """
-        try:
-            data = Disk().load(self.path) if self.path else b"".join(self._lines)
-        except OSError as error:
-            raise StoreError(f"{self.path}: cannot be read: {error.strerror}") from error
+        data: bytes | None = b"".join(self._lines)
+        if self.path is not None:
+            with named_errors(self.path, "read", ""):
+                data = Disk().load(self.path)
         # A last line without an end was cut off by a crash; the next writer ends it.
         *lines, rest = (data or b"").split(b"\n")
         calls: dict[str, Call] = {}

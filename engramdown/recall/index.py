@@ -56,7 +56,7 @@ _AT_ONCE: Final = 500
 _RECALLED: Final = ROLES.index("memory_read")
 # How many of the last bytes are looked at to see that a file has only grown.
 _MARK: Final = 256
-_TABLES: Final = Path(__file__).with_suffix(".sql")
+_TABLES: Final = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
 # Only whoever notes how the file is then may move the log into it: see index_file.py.
 # No mmap: a file that somebody cuts short would end the whole program.
 _OPENED: Final = """
@@ -623,8 +623,7 @@ def fresh(path: Path | None, folder: Path, disk: Disk) -> Index:
         disk.close(disk.open(path, write=True, new=True))
     connection = _connect(path)
     try:
-        tables = _TABLES.read_text(encoding="utf-8")
-        connection.executescript(f"{tables}PRAGMA user_version = {VERSION};")
+        connection.executescript(f"{_TABLES}PRAGMA user_version = {VERSION};")
         index = Index(connection, folder, None, disk)
         index.fill()
         if path is not None:

@@ -192,7 +192,7 @@ FILE: Final = "vectors.sqlite"
 OF_MEMORIES: Final = "memories.sqlite"
 # Of summaries and of pages of the journal.
 OF_PAGES: Final = "pages.sqlite"
-_TABLES: Final = Path(__file__).with_suffix(".sql")
+_TABLES: Final = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
 _PATIENCE: Final = 5.0
 # How many vectors of questions are kept.
 _QUESTIONS: Final = 1_000
@@ -289,7 +289,7 @@ class Vectors:
         with unforked(), closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as file, file:
             # What is deleted is overwritten, too.
             file.execute("PRAGMA secure_delete = ON")
-            file.executescript(_TABLES.read_text(encoding="utf-8"))
+            file.executescript(_TABLES)
             return act(file)
 
 
@@ -328,10 +328,7 @@ class Lane:
         self._left = 0
 
     def nearness(
-        self,
-        query: str,
-        look: _Look[_Text],
-        read: _Reader[_Text],
+        self, query: str, look: _Look[_Text], read: _Reader[_Text]
     ) -> tuple[Sequence[tuple[bytes, _Text]], dict[bytes, float]]:
         """Return the texts that are asked, and how near each is to ``query``, by its digest.
 
@@ -371,10 +368,7 @@ class Lane:
     # ---- on the thread ----
 
     def _near(
-        self,
-        query: str,
-        look: _Look[_Text],
-        read: _Reader[_Text],
+        self, query: str, look: _Look[_Text], read: _Reader[_Text]
     ) -> tuple[Sequence[tuple[bytes, _Text]], dict[bytes, float]]:
         if isinstance(self._embedder, str):
             self._embedder = open_embedder(self._embedder, self._seconds)

@@ -24,6 +24,7 @@ from sys import maxsize
 from typing import Final, NamedTuple
 
 from engramdown.lazy import compiled, texts
+from engramdown.secrets import prose
 from engramdown.secrets.assignments import (
     NAMES,
     Span,
@@ -35,14 +36,6 @@ from engramdown.secrets.assignments import (
     looks_random,
 )
 from engramdown.secrets.prefilter import Reading, runs
-from engramdown.secrets.prose import (
-    KEY_IDS,
-    LOGINS,
-    NOUNS,
-    find_aws_keys,
-    find_in_prose,
-    find_login_passwords,
-)
 
 # ---- tokens without a name ----
 
@@ -280,10 +273,7 @@ _NAMED: Final = {
     "password in a URL",
     "signature",
 }
-_SHAPED: Final = {
-    *_PREFIXES.values(),
-    *(kind for kind, *_ in _SHAPES if kind not in _NAMED),
-}
+_SHAPED: Final = {*_PREFIXES.values(), *(kind for kind, *_ in _SHAPES if kind not in _NAMED)}
 
 # A longer value contains the word of some placeholder by chance.
 _LONG: Final = 200
@@ -500,10 +490,10 @@ def _plain(sign: str) -> str:
 _RULES: Final = (
     _Rule(tuple(prefix.lower() for prefix in _PREFIXES), _prefixed),
     *(_Rule(hints, _shape(kind, pattern)) for kind, hints, pattern in _SHAPES if hints),
-    _Rule(KEY_IDS, find_aws_keys),
+    _Rule(prose.KEY_IDS, prose.find_aws_keys),
     _Rule(NAMES, find_named),
-    _Rule(LOGINS, find_login_passwords),
-    _Rule(NOUNS, find_in_prose),
+    _Rule(prose.LOGINS, prose.find_login_passwords),
+    _Rule(prose.NOUNS, prose.find_in_prose),
     _Rule((), _telling),
 )
 _PREFIXED: Final = 0

@@ -1,5 +1,4 @@
 from engramdown.sleep.progress import slept_at as slept_at
-from engramdown.sleep.session_cards import fill_card as fill_card
 from engramdown.sleep.sleep import Sleep as Sleep
 from engramdown.sleep.steps import JobReport as JobReport
 from engramdown.sleep.steps import SleepSummary as SleepSummary
@@ -8,4 +7,5 @@ from engramdown.sleep.watcher import Watching as Watching
 from engramdown.sleep.watcher import news_of as news_of
 from engramdown.sleep.worker import Deed as Deed
 from engramdown.sleep.worker import WorkSummary as WorkSummary
+from engramdown.sleep.worker import fill_card as fill_card
 from engramdown.sleep.worker import work_once as work_once

@@ -20,7 +20,7 @@ from engramdown.consolidation.corrections import TakenBack
 from engramdown.engram import Engram
 from engramdown.episodes.forget import WORK, in_hand
 from engramdown.errors import MALFORMED, EngramdownError, StoreError
-from engramdown.storage import Disk
+from engramdown.storage import Disk, named_errors
 from engramdown.transcripts.episode import Episode
 
 # The file of the record, in the folder of a scope.
@@ -103,10 +103,8 @@ class SleepState:
         self._done: dict[tuple[str, str, str], Mark] = {}
         self._failed: dict[tuple[str, str, str, int], Attempts] = {}
         self._seen: dict[tuple[str, str, str], Mark] = {}
-        try:
+        with named_errors(self._path, "read", ""):
             data = self._disk.load(self._path) or b""
-        except OSError as error:
-            raise _cannot(self._path, error) from error
         for mark, at in filter(None, map(_parse, data.split(b"\n"))):
             self._take(mark, at)
 
@@ -144,10 +142,8 @@ class SleepState:
         now = moment()
         records = ({"ts": now} | mark._asdict() for mark in marks)
         lines = "".join(json.dumps(each, separators=(",", ":")) + "\n" for each in records)
-        try:
+        with named_errors(self._path, "written", ""):
             self._disk.add_lines(self._path, lines.encode())
-        except OSError as error:
-            raise _cannot(self._path, error) from error
         for mark in marks:
             self._take(mark, now)
 
@@ -162,12 +158,9 @@ class SleepState:
             (*each[:3], each.instead and dataclasses.asdict(each.instead), each.context)
             for each in work.taken_back
         ]
-        try:
-            record = {"parts": work.parts, "engrams": engrams, "taken_back": back}
-            data = json.dumps(record).encode()
+        data = json.dumps({"parts": work.parts, "engrams": engrams, "taken_back": back}).encode()
+        with named_errors(self._work, "written", ""):
             self._disk.save(self._work, data, durable=False, replace=True)
-        except OSError as error:
-            raise _cannot(self._work, error) from error
 
     def work(self) -> Work | None:
         """Return what an earlier sleep was about to write, or ``None``."""
@@ -188,11 +181,9 @@ class SleepState:
 
     def end(self) -> None:
         """Forget the work in hand, including files that a crash left half written."""
-        try:
+        with named_errors(self._work, "removed", ""):
             for path in in_hand(self._root, self._disk):
                 self._disk.unlink(path)
-        except OSError as error:
-            raise _cannot(self._work, error) from error
 
     def _take(self, mark: Mark, at: str) -> None:
         key = (mark.job, mark.session, mark.born, mark.seq)
@@ -238,10 +229,6 @@ def _checked(mark: Mark) -> Mark:
     if any(type(a) is not type(b) for a, b in zip(mark, Mark(""), strict=True)):
         raise ValueError(mark)
     return mark
-
-
-def _cannot(path: Path, error: OSError) -> StoreError:
-    return StoreError(f"{path}: cannot be read or written: {error.strerror}")
 
 
 # ---- when a failure is tried again ----

@@ -4,6 +4,8 @@ A finished step is not repeated, and an interrupted one is finished by the next 
 held while a job works. In a session that is still running only the user's messages are read, for
 facts about them. If a model fails, memory stays as it was and the summary says why. A dry run
 writes nothing and asks no model.
+
+:class:`Workers` starts it, the worker and watching beside a long-running program.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from engramdown.consolidation.procedures import JOB, Procedure, Step, Wording
 from engramdown.context.skill_reader import Skillbook
 from engramdown.engram import Scope, pointers
 from engramdown.episodes.forget import WORK
+from engramdown.forks import Event
 from engramdown.gate.compaction import Compaction
 from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
@@ -31,24 +34,20 @@ from engramdown.gate.pending_file import FileQueue, SkillDraft, skill_question
 from engramdown.hippocampus import Act, Entry, Hippocampus, step_group
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.skills.validation import check_description, check_label, label_of
-from engramdown.sleep.jobs import (
-    IDENTITY,
-    JOBS,
-    SHOWN,
-    Job,
-    NewLines,
-    learn_identity,
-    user_messages,
-)
+from engramdown.sleep import jobs
+from engramdown.sleep.background import Repeating
 from engramdown.sleep.progress import Mark, SleepState
 from engramdown.sleep.steps import Night, SleepSummary, Steps
 from engramdown.storage.disk import Disk
-from engramdown.storage.locks import SleepLock
+from engramdown.storage.locks import SleepLock, one_call
 from engramdown.transcripts.sessions import SessionInfo, Sessions, left_open
 from engramdown.transcripts.visibility import visible, without_repeats
 
 if TYPE_CHECKING:
+    from engramdown.episodes.card import Card
     from engramdown.gate.scopes import Scopes
+    from engramdown.sleep.watcher import News, Watching
+    from engramdown.sleep.worker import Worker
 
 # The job for the memory of a whole scope.
 COMPACTION: Final = "compaction"
@@ -111,8 +110,8 @@ class Sleep:
             if steps is not None:
                 infos = self._own(steps)
                 finished = self._finished(steps, infos)
-                count += sum(steps.is_due(job.name, it) for it in finished for job in JOBS)
-                count += sum(steps.is_due(IDENTITY, it) for it in self._with_user(infos))
+                count += sum(steps.is_due(job.name, it) for it in finished for job in jobs.JOBS)
+                count += sum(steps.is_due(jobs.IDENTITY, it) for it in self._with_user(infos))
         return count
 
     def run(self, advance: Callable[[int], object] = lambda _: None) -> SleepSummary:
@@ -150,7 +149,7 @@ class Sleep:
             if not known_to_git([store.root / WORK], Disk(durable=False)):
                 steps.finish()
             for info in self._finished(steps, infos):
-                for job in JOBS:
+                for job in jobs.JOBS:
                     if steps.is_due(job.name, info) and not self._stop():
                         self._step(steps, info, job)
                         advance(1)
@@ -193,7 +192,7 @@ class Sleep:
         self.summary.stopped = self.summary.stopped or self._stops()
         return self.summary.stopped
 
-    def _step(self, steps: Steps, info: SessionInfo, job: Job) -> None:
+    def _step(self, steps: Steps, info: SessionInfo, job: jobs.Job) -> None:
         """Let a job learn from the new lines of a session."""
         mark = steps.mark(job.name, info)
         waits = job.asks and bool(self._night.why_not)
@@ -271,14 +270,14 @@ def _learn_facts(
     """
     waiting: list[tuple[SessionInfo, Mark]] = []
     for info in infos:
-        if not steps.is_due(IDENTITY, info):
+        if not steps.is_due(jobs.IDENTITY, info):
             continue
         if stops():
             return
-        mark = steps.mark(IDENTITY, info)
+        mark = steps.mark(jobs.IDENTITY, info)
         known = steps.state.seen(mark)
         if known is None:
-            known = mark._replace(messages=len(user_messages(steps.news(IDENTITY, info))))
+            known = mark._replace(messages=len(jobs.user_messages(steps.news(jobs.IDENTITY, info))))
             if known.messages:
                 steps.wait(known)
             else:
@@ -287,14 +286,14 @@ def _learn_facts(
         advance(1)
     for batch in _batches(waiting, steps.night.scopes.settings.consolidation.identity_every):
         if steps.night.why_not:
-            steps.skip(IDENTITY, *(mark for _, mark in batch))
+            steps.skip(jobs.IDENTITY, *(mark for _, mark in batch))
         elif stops():
             return
         else:
-            read = [(info, steps.news(IDENTITY, info)) for info, _ in batch]
-            parts = [steps.part(IDENTITY, info, news) for info, news in read]
-            messages = [message for _, news in read for message in user_messages(news)]
-            steps.ask(IDENTITY, parts, partial(learn_identity, messages))
+            read = [(info, steps.news(jobs.IDENTITY, info)) for info, _ in batch]
+            parts = [steps.part(jobs.IDENTITY, info, news) for info, news in read]
+            messages = [message for _, news in read for message in jobs.user_messages(news)]
+            steps.ask(jobs.IDENTITY, parts, partial(jobs.learn_identity, messages))
 
 
 def _batches(
@@ -306,7 +305,7 @@ def _batches(
     for info, mark in waiting:
         batch.append((info, mark))
         messages += mark.messages
-        if messages >= SHOWN:
+        if messages >= jobs.SHOWN:
             yield batch
             batch, messages = [], 0
     if batch and messages >= every:
@@ -355,7 +354,7 @@ class SkillProposals:
                 lines = tuple(without_repeats(line) for line in visible(episodes))
                 cells = cells_of(info.id, lines)
                 done[info.id] = procedures.steps_of(cells)
-                if NewLines(info.id, lines, info.parent).by_one_user():
+                if jobs.NewLines(info.id, lines, info.parent).by_one_user():
                     candidates += procedures.asked_for(info.id, lines, cells)
         candidates += procedures.repeated(done)
         for procedure in [*self._new(candidates)][:MOST]:
@@ -426,3 +425,120 @@ class SkillProposals:
         origin = pointers(*procedure.pointers)
         scope = self._store.scope
         return skill_question(draft, scope, of=procedure.digest, origin=origin, why=why)
+
+
+# ---- what runs beside a long-running program ----
+
+
+class Sleeper(Repeating):
+    """Sleeps in a thread; use it as a context manager, or call ``start`` and ``stop``.
+
+    Attributes:
+        last: The summary of the last finished sleep, or ``None``.
+        trouble: Why the last sleep ended with an error, or ``""``.
+    """
+
+    def __init__(self, scopes: Scopes, every: float = 3600, patience: float = 10) -> None:
+        """Prepare to sleep on ``scopes``.
+
+        Args:
+            scopes: The memory to work on; the thread opens its own copy.
+            every: How many seconds to wait between the end of a sleep and the next.
+            patience: How many seconds the end of a ``with`` block waits for a step to end.
+        """
+        super().__init__(scopes, "engramdown-sleep", patience, every)
+        self.last: SleepSummary | None = None
+
+    @property
+    def slept(self) -> int:
+        """How many sleeps have ended."""
+        return self.rounds
+
+    def _round(self, scopes: Scopes, stopping: Event) -> str:
+        with one_call():
+            self.last = Sleep(scopes, should_stop=stopping.is_set).run()
+        return "; ".join(self.last.failed.values())
+
+
+class Workers:
+    """Starts work in the background on two scopes."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        """Work on ``scopes``."""
+        self._scopes = scopes
+
+    def __call__(self, every: float | None = None, patience: float = 10) -> Worker:
+        """Return a context manager that does routine work while a program runs.
+
+        It closes sessions that nobody ended, writes cards, looks for facts if that is set, and
+        summarises idle conversations.
+
+        Args:
+            every: How many seconds to wait between the end of a round and the next; by default as
+                set, five minutes.
+            patience: How many seconds the end of a ``with`` block waits for a step to end.
+
+        Raises:
+            ValueError: If ``every`` is not above 0.
+        """
+        from engramdown.sleep.worker import Worker
+
+        return Worker(self._scopes, every, patience)
+
+    def sleeper(self, every: float = 3600, patience: float = 10) -> Sleeper:
+        """Return a context manager that sleeps in the background while a program runs.
+
+        Args:
+            every: How many seconds to wait between the end of a sleep and the next.
+            patience: How many seconds the end of a ``with`` block waits for a step to end.
+        """
+        return Sleeper(self._scopes, every, patience)
+
+    def watch(self, on_change: Callable[[list[News]], object]) -> Watching:
+        """Return a context manager that watches memory while a program runs.
+
+        It takes in hand edits as they happen, and carries out ticked lines.
+
+        Args:
+            on_change: Called with what happened, in a thread of its own.
+
+        Raises:
+            StoreError: If no store has files.
+        """
+        from engramdown.sleep.watcher import Watching
+
+        return Watching(self._scopes, on_change)
+
+    def fill_card(self, session: str) -> bool:
+        """Ask the model what a session was about, and keep the answer for the session's card.
+
+        Args:
+            session: The id of the session.
+
+        Returns:
+            Whether the card has the answer now. It has not if lines were taken back meanwhile, or
+            if none may be shown.
+
+        Raises:
+            ModelError: If there is no model, or its answer has another form or gives orders.
+            SessionNotFoundError: If there is no such session.
+            StoreError: If the answer could not be kept.
+        """
+        from engramdown.sleep.worker import fill_card
+
+        if self._scopes.episodes is None:
+            raise errors.SessionNotFoundError(session, "a scope without files")
+        return fill_card(self._scopes, self._scopes.episodes, session)
+
+    def on_card(self, callback: Callable[[Card], object]) -> None:
+        """Call ``callback`` with each card that a model fills in, as soon as it is on the disk.
+
+        The call comes from the thread that made the card, which may be the worker's or the
+        sleeper's. If it raises, that becomes a ``RuntimeWarning``, and the card stays.
+
+        Example:
+            >>> import tempfile, engramdown
+            >>> cortex = engramdown.Cortex.open(tempfile.mkdtemp(), tempfile.mkdtemp())
+            >>> cortex.worker.on_card(lambda card: print(card.title, card.tags))
+        """
+        self._scopes.on_card(callback)

@@ -77,12 +77,11 @@ class Watching(Background):
         watched = [_Scope(store, waiting) for store in scopes.stores]
         memories = [store.memory for store in scopes.stores]
         folders = [folder for memory in memories for folder in (memory, memory / "topics")]
-        index = _Index(scopes.episodes)
         watch = self._watch = Watch(folders)
         # From here on no change is missed.
         news = [News("watching", str(each.root), scope=each.scope) for each in scopes.stores]
         marked = True
-        try:
+        with contextlib.closing(_Index(scopes.episodes)) as index:
             while not stopping.is_set():
                 for scope in watched:
                     news += scope.look(marked=marked)
@@ -92,8 +91,6 @@ class Watching(Background):
                 news = []
                 index.keep_up()
                 marked = watch.wait(_BEAT)
-        finally:
-            index.close()
 
     def _wake(self) -> None:
         if self._watch is not None:

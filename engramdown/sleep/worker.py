@@ -20,15 +20,16 @@ from engramdown import errors
 from engramdown.clock import moment, nanoseconds
 from engramdown.consolidation.facts import JOB as JOB_WORK_FACTS
 from engramdown.consolidation.facts import find_facts, worth_showing
-from engramdown.consolidation.summaries import MANUAL, lines_to_show
+from engramdown.consolidation.summaries import MANUAL, describe, lines_to_show
 from engramdown.context.builder import ContextBuilder
 from engramdown.conversation.conversations import Conversations
 from engramdown.engram import CONFIDENCES, Engram, Scope, fold
-from engramdown.episodes.card import CardFiles
+from engramdown.episodes.card import CardFiles, ModelCard
 from engramdown.episodes.forget import WORK, in_hand
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.forks import Event
 from engramdown.gate.gate import scope_of
+from engramdown.gate.injection import find_instruction
 from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.gate.scopes import scopes_of
@@ -36,7 +37,6 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.sleep.background import Repeating
 from engramdown.sleep.progress import Mark, SleepState, is_ripe, next_try
-from engramdown.sleep.session_cards import JOB, fill_card
 from engramdown.sleep.steps import LASTING, Night, SleepSummary, Steps, Summary
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
@@ -518,6 +518,13 @@ class _Work:
         return "nothing"
 
 
+# The name of the job in the ledger, and of its prompt.
+CARD: Final = "card"
+_NAME_A_MODEL: Final = (
+    "no model is set; name one as `model` under [consolidation] in the global scope's config.toml"
+)
+
+
 class Cards(_Work):
     """Cards for the sessions that have ended and have none."""
 
@@ -527,7 +534,7 @@ class Cards(_Work):
         """Return the mark; ``None`` if the session runs, or a person has written its page."""
         if not info.ended or Disk().find(self._pages().path(info.id)) is not None:
             return None
-        return Mark(JOB, info.id, info.started, info.lines)
+        return Mark(CARD, info.id, info.started, info.lines)
 
     def prepare(self, mark: Mark, info: SessionInfo) -> Next:
         """Look for lines to ask about, and for an answer that is there already."""
@@ -550,6 +557,53 @@ class Cards(_Work):
 
     def _pages(self) -> CardFiles:
         return CardFiles(self.memory.folder.parent, Disk())
+
+
+def fill_card(
+    scopes: Scopes, episodes: EpisodicMemory, session: str, asking: Asking | None = None
+) -> bool:
+    """Ask the model of ``scopes`` what a session was about, and keep the answer for its card.
+
+    A model sees only the lines that may be shown, and no lock is held while it thinks. A
+    description of lines that were taken back meanwhile is discarded, and so is text that reads like
+    an order, since another model may see it. A failure leaves no trace. The callbacks of
+    :meth:`engramdown.sleep.sleep.Workers.on_card` are called with the card.
+
+    Args:
+        scopes: The scopes whose model, limits and prompts are used.
+        episodes: The transcripts.
+        session: The id of the session.
+        asking: The run that this belongs to; by default a new one.
+
+    Returns:
+        Whether the card has the answer now. It has not if lines were taken back meanwhile, or if
+        none may be shown.
+
+    Raises:
+        ModelError: If there is no model, or its answer has another form or gives orders.
+        SessionNotFoundError: If there is no such session.
+        StoreError: If the answer could not be kept.
+    """
+    transcript = episodes.session(session)
+    lines = visible(transcript.episodes)
+    model = (asking or Asking.begin(scopes)).of(CARD)
+    if model is None:
+        raise errors.ModelError(_NAME_A_MODEL, "refused")
+    if not lines:
+        return False
+    said = describe(lines, model, prompts_for(scopes, CARD))
+    texts = (said.title, said.one_liner, said.paragraph, said.detailed)
+    for text in (*texts, *said.decisions, *said.tags):
+        order = find_instruction(text)
+        if order:
+            refused = f"{model.name}: the card is refused: a text of it {order}"
+            raise errors.ModelError(refused, "refused")
+    pages = CardFiles(episodes.folder.parent, Disk())
+    card = ModelCard(moment(), model.name, 0, *said)
+    if not pages.fill(transcript, card, episodes.recorder.lock, episodes.session):
+        return False
+    scopes.tell_of_card(episodes.card(session))
+    return True
 
 
 # How many seconds one call for facts may take: there is little to read.

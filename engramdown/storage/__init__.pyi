@@ -1,5 +1,6 @@
 from engramdown.storage.disk import Disk as Disk
 from engramdown.storage.disk import disk_of as disk_of
+from engramdown.storage.disk import named_errors as named_errors
 from engramdown.storage.exchange import Swap as Swap
 from engramdown.storage.locks import FolderLock as FolderLock
 from engramdown.storage.locks import ScopeLock as ScopeLock

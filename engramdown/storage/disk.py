@@ -803,18 +803,26 @@ def json_lines(data: bytes) -> Iterator[dict[str, Any]]:
             yield record
 
 
+_AS_BEFORE: Final = (
+    ". Memory is as it was before; free some space or mend the permissions, then try again."
+)
+
+
 @contextlib.contextmanager
-def named_errors(path: Path, what: str) -> Iterator[None]:
-    """Turn an error of the system into one that names the file and the next step."""
+def named_errors(path: Path, what: str, more: str = _AS_BEFORE) -> Iterator[None]:
+    """Turn an error of the system into one that names the file, and says more: the next step.
+
+    Args:
+        path: The file, unless the error names one.
+        what: What could not be done with it: ``read``, ``written``.
+        more: How the sentence goes on; ``""`` for a file that memory does not depend on.
+    """
     try:
         yield
     except OSError as error:
         where = error.filename or path
         reason = error.strerror or type(error).__name__
-        raise StoreError(
-            f"{where}: could not be {what}: {reason}. Memory is as it was before; "
-            f"free some space or mend the permissions, then try again."
-        ) from error
+        raise StoreError(f"{where}: could not be {what}: {reason}{more}") from error
 
 
 _UNFINISHED: Final = re.compile(r"\.([0-9]{1,9})-[0-9a-f]{8}\.part\Z")

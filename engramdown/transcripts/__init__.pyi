@@ -37,6 +37,7 @@ from engramdown.transcripts.tool_calls import ToolSum as ToolSum
 from engramdown.transcripts.tool_calls import find_tool_calls as find_tool_calls
 from engramdown.transcripts.tool_calls import paired as paired
 from engramdown.transcripts.tool_calls import sums as sums
+from engramdown.transcripts.tool_calls import took as took
 from engramdown.transcripts.visibility import REDACTED as REDACTED
 from engramdown.transcripts.visibility import excluded as excluded
 from engramdown.transcripts.visibility import read_mark as read_mark

@@ -21,6 +21,8 @@ from engramdown.transcripts.visibility import visible
 # So many calls are returned at once.
 MOST: Final = 1_000
 
+_SECOND_MS: Final = 1_000
+
 _SPOKEN: Final = frozenset({"user", "assistant"})
 _STEP: Final = frozenset({"assistant", "tool_call"})
 # What providers call them.
@@ -128,6 +130,16 @@ class ToolSum:
     def error_rate(self) -> float:
         """Which share of the calls failed, from 0 to 1."""
         return self.failed / self.calls
+
+
+def took(milliseconds: float) -> str:
+    """Return a duration in the unit that a person would use.
+
+    >>> took(812), took(1250)
+    ('812 ms', '1.25 s')
+    """
+    is_short = milliseconds < _SECOND_MS
+    return f"{milliseconds:.0f} ms" if is_short else f"{milliseconds / _SECOND_MS:.2f} s"
 
 
 def find_tool_calls(session: str, episodes: Iterable[Episode]) -> list[ToolCall]:

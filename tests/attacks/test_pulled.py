@@ -707,16 +707,16 @@ def test_a_refused_tick_is_decided_on_once(
     rule, _, more = rule.partition(" ")
     person: Person = request.getfixturevalue(rule)
     decided = decisions(monkeypatch)
-    cortex = refused(theirs, mine, 2_000, f" {more}")
+    cortex = refused(theirs, mine, 200, f" {more}")
     first = cortex.review.apply_ticks()
-    assert len(first) == 2_000
+    assert len(first) == 200
     assert {each.action for each in first} <= {"queued", "failed"}
-    assert decided == [2_000]
+    assert decided == [200]
     page = Person(mine / FOLDER)
     told = page.reads("pending.md")
     for again in (cortex, Cortex.open(project=mine)):
         assert again.review.apply_ticks() == []
-    assert decided == [2_000]
+    assert decided == [200]
     assert page.reads("pending.md") == told
     # A tick of the person is heard, and what else is written changes nothing.
     page.saves("pending.md", told + "- [x] Mine <!-- id:bbbbbbb1 kind:always -->\n")
@@ -724,17 +724,17 @@ def test_a_refused_tick_is_decided_on_once(
     assert (receipt.action, receipt.is_ours, receipt.engram.text) == ("encoded", True, "Mine")
     cortex.scopes.project_hc.encode_lesson("CI is slow", source="user")
     assert Cortex.open(project=mine).review.apply_ticks() == []
-    assert decided == [2_000, 1]
+    assert decided == [200, 1]
     # Other settings may decide otherwise.
     config = person.memory.parent / "config.toml"
     config.write_text(config.read_text(encoding="utf-8") + 'mode = "off"\n', encoding="utf-8")
-    assert len(Cortex.open(project=mine).review.apply_ticks()) == 2_000
+    assert len(Cortex.open(project=mine).review.apply_ticks()) == 200
     assert Cortex.open(project=mine).review.apply_ticks() == []
     # It is lost without harm, whatever is put in its place.
     (kept,) = (config.parent / "cache").glob("refused-*.json")
     for data in (b"{", b"[" * 100_000, b'{"last": "", "ticks": []}', b'{"last": "x", "ticks": {}}'):
         kept.write_bytes(data)
-        assert len(Cortex.open(project=mine).review.apply_ticks()) == 2_000
+        assert len(Cortex.open(project=mine).review.apply_ticks()) == 200
     assert Cortex.open(project=mine).review.apply_ticks() == []
 
 

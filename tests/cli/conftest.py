@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from engramdown.cli.main import main
+from tests.cli.prepared import Preparing
 from tests.cli.program import Program
 
 
@@ -86,6 +87,14 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a terminal without colours read what is printed."""
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setattr("engramdown.cli.process.is_terminal", lambda stream: stream is sys.stdout)
+
+
+@pytest.fixture(scope="session")
+def preparing() -> Iterator[Preparing]:
+    """Return what starts programs that have imported everything."""
+    made = Preparing()
+    yield made
+    made.close()
 
 
 @pytest.fixture

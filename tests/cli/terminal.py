@@ -20,6 +20,8 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Final, Self
 
+from tests.cli.prepared import Prepared, Preparing
+
 __all__ = ["Terminal"]
 
 _PATIENCE: Final = 60.0
@@ -30,19 +32,30 @@ _ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 class Terminal:
     """A program in a terminal; ``with`` ends both."""
 
-    def __init__(self, arguments: Sequence[str], env: Mapping[str, str], columns: int = 80) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        env: Mapping[str, str],
+        columns: int = 80,
+        prepared: Preparing | None = None,
+    ) -> None:
         """Start a program in a terminal of ``columns`` columns and 50 rows."""
         self._main, side = pty.openpty()
         fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
         names = ("COLUMNS", "NO_COLOR")
         plain = {name: value for name, value in env.items() if name not in names}
-        self._process = subprocess.Popen(
-            arguments,
-            env={**plain, "TERM": "xterm-256color"},
-            stdin=side,
-            stdout=side,
-            stderr=side,
-            start_new_session=True,
+        plain["TERM"] = "xterm-256color"
+        self._process: subprocess.Popen[bytes] | Prepared = (
+            prepared(arguments, plain, side)
+            if prepared
+            else subprocess.Popen(
+                arguments,
+                env=plain,
+                stdin=side,
+                stdout=side,
+                stderr=side,
+                start_new_session=True,
+            )
         )
         os.close(side)
         self._shown = ""

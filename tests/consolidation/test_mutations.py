@@ -271,22 +271,22 @@ BUGS: Final = (
     Bug(
         "days are words like others",
         "consolidation.information_loss",
-        "found = differs_in_substance(a, b) or _dates(a, b) or",
-        "found = differs_in_substance(a, b) or",
+        "found = similarity.differs_in_substance(a, b) or _dates(a, b) or",
+        "found = similarity.differs_in_substance(a, b) or",
         lambda core: core.differences_are_told("Freeze code monday", "Freeze code", "a date"),
     ),
     Bug(
         "a small word turns nothing",
         "consolidation.information_loss",
-        "return found or turns(a, b) or signs_apart(a, b)",
-        "return found or signs_apart(a, b)",
+        "return found or similarity.turns(a, b) or similarity.signs_apart(a, b)",
+        "return found or similarity.signs_apart(a, b)",
         lambda core: core.drops_of_two_say("He pays the rent", "She pays the rent"),
     ),
     Bug(
         "a sign says nothing",
         "consolidation.information_loss",
-        "return found or turns(a, b) or signs_apart(a, b)",
-        "return found or turns(a, b)",
+        "return found or similarity.turns(a, b) or similarity.signs_apart(a, b)",
+        "return found or similarity.turns(a, b)",
         lambda core: core.drops_of_two_say("use option a", "use option b"),
     ),
     Bug(
@@ -299,7 +299,7 @@ BUGS: Final = (
     Bug(
         "another preposition goes by itself",
         "consolidation.information_loss",
-        "return same and not differs(a, b) and not asks(one, other)",
+        "return same and not differs(a, b) and not similarity.asks(one, other)",
         "return same and not differs(a, b)",
         lambda core: core.only_what_says_the_same_is_safe("Meet in Rome", "Meet at Rome"),
     ),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.conversation.conversation import Conversation
-from engramdown.conversation.summarize import MODES, Mode
+from engramdown.conversation.conversation import MODES, Conversation, Mode
 from engramdown.errors import SessionNotFoundError
 from tests.conftest import Opening
 from tests.conversation.test_summarize import files

@@ -11,7 +11,7 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown import Cortex
-from engramdown.conversation.summarize import MODES, Mode
+from engramdown.conversation.conversation import MODES, Mode
 from engramdown.errors import ModelError, SessionNotFoundError, SettingsError, StoreError
 from tests.conftest import Opening
 from tests.cortex.conversation.talks import SESSION, Summariser, broken, everything, talk, turn

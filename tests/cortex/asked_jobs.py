@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from engramdown import Cortex, Engram
 from engramdown.errors import ModelError
-from engramdown.sleep.session_cards import fill_card
+from engramdown.sleep.worker import fill_card
 from tests.sleep.test_sleep import THINGS, record
 
 __all__ = ["JOBS", "Told", "good", "memory", "ready", "run", "with_text"]

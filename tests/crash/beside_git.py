@@ -103,7 +103,8 @@ class _Story:
             how = ["merge", "--quiet", "--no-edit", "others"]
         while True:
             if self._desk.git("status", "--porcelain", "--untracked-files=no"):
-                self._desk.git("commit", "--quiet", "--all", "--message", "Memory")
+                # What stood there for a moment may be gone again.
+                self._desk.git("commit", "--quiet", "--all", "--allow-empty", "--message", "Memory")
             if self._moves(how):
                 return f"{how[0]} {how[-1]}"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.consolidation.summaries import Request, Written
-from engramdown.conversation.summarize import Compaction
+from engramdown.conversation.conversation import Compaction
 from engramdown.conversation.view import Track
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EngramdownError, SessionNotFoundError

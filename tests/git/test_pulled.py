@@ -465,7 +465,7 @@ WORDS: Final = ("maps", "chess", "tulips", "lanterns", "violins")
 
 # Each example runs git some thirty times.
 @pytest.mark.slow
-@settings(max_examples=60 if "SOAK_SECONDS" in os.environ else 3)
+@settings(max_examples=20 if os.environ.get("CI") else 3)
 @given(
     st.lists(
         st.tuples(

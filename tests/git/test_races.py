@@ -6,13 +6,15 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from engramdown.hippocampus import changeset
+from engramdown.hippocampus import changeset, git_state
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.storage.disk import Disk
 from tests.git.desk import Desk
 
 RULES: Final = ".engramdown/memory/rules.md"
@@ -73,6 +75,23 @@ class Racing:
         assert store.archived() == []
         return {entry.text for entry in store.entries()}
 
+    def acts(self) -> list[str]:
+        return [step.op for step in Hippocampus(self.root).history()]
+
+
+class Late(Disk):
+    """Lets git run right before a file takes the place of another, once."""
+
+    def __init__(self, run: Callable[[], object]) -> None:
+        """Call ``run`` then."""
+        super().__init__()
+        self._runs = [run]
+
+    def exchange(self, new: Path, path: Path) -> None:
+        if self._runs:
+            self._runs.pop()()
+        super().exchange(new, path)
+
 
 @pytest.fixture
 def racing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Racing:
@@ -90,6 +109,69 @@ def test_what_is_learned_while_git_brings_files_stays(
 ) -> None:
     racing.race(*how, behind=behind)
     assert racing.texts() == {"From the beginning", "On other", "Learned meanwhile"}
+
+
+@pytest.mark.parametrize("how", ["merge", "switch"])
+def test_what_git_brings_in_the_last_moment_is_no_edit(racing: Racing, how: str) -> None:
+    if how == "switch":
+        racing.learn("On main")
+        racing.commit("2")
+        racing.texts()
+    move = Late(lambda: racing.desk.git(how, "--quiet", "other"))
+    Hippocampus(racing.root, disk=move).encode_rule("Learned meanwhile", "always")
+    assert racing.texts() == {"From the beginning", "On other", "Learned meanwhile"}
+    assert not (racing.root / "memory/pending.md").exists()
+    # What was written is, and then what git brought, with that carried over.
+    assert racing.acts()[-3:] == ["encode", "checkout", "notice"]
+
+
+def test_who_commits_what_stands_in_its_place_meanwhile_loses_nothing(
+    racing: Racing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move = Late(lambda: racing.desk.git("merge", "--quiet", "other"))
+    look = git_state.is_brought
+
+    def committed(path: Path, disk: Disk, where: Path) -> bool:
+        racing.commit("2")
+        return look(path, disk, where)
+
+    monkeypatch.setattr(git_state, "is_brought", committed)
+    Hippocampus(racing.root, disk=move).encode_rule("Learned meanwhile", "always")
+    assert racing.texts() == {"From the beginning", "On other", "Learned meanwhile"}
+
+
+def test_what_git_went_on_from_meanwhile_is_not_brought_again(
+    racing: Racing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move = Late(lambda: racing.desk.git("merge", "--quiet", "other"))
+    look = git_state.is_brought
+
+    def gone_on(path: Path, disk: Disk, where: Path) -> bool:
+        if racing.desk.git("branch", "--list", "next") == "":
+            racing.commit("2")
+            racing.desk.git("switch", "--quiet", "-c", "next")
+            racing.desk.write(RULES, "# Rules\n\n## Always\n\n- On next\n")
+            racing.desk.commit()
+            racing.desk.git("switch", "--quiet", "main")
+            racing.desk.git("switch", "--quiet", "next")
+        return look(path, disk, where)
+
+    monkeypatch.setattr(git_state, "is_brought", gone_on)
+    Hippocampus(racing.root, disk=move).encode_rule("Learned meanwhile", "always")
+    assert racing.texts() == {"On next"}
+    assert "Learned meanwhile" in racing.desk.git("show", f"main:{RULES}")
+
+
+def test_what_a_person_saves_in_the_last_moment_is_an_edit_though_git_knows_it(
+    racing: Racing,
+) -> None:
+    racing.learn("On main")
+    racing.commit("2")
+    racing.texts()
+    known = racing.desk.git("show", f"HEAD~1:{RULES}")
+    save = Late(lambda: racing.desk.write(RULES, known))
+    Hippocampus(racing.root, disk=save).encode_rule("Learned meanwhile", "always")
+    assert racing.acts()[-2:] == ["meanwhile", "notice"]
 
 
 def test_what_is_learned_stays_however_often_git_moved_a_moment_ago(racing: Racing) -> None:
@@ -112,14 +194,20 @@ def test_what_was_stashed_is_in_the_stash_and_what_came_after_that_stays(racing:
 
 
 @pytest.mark.slow
-def test_what_a_reset_takes_back_is_gone_but_for_the_last_two_seconds(
-    racing: Racing, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("how", ["reset", "merge"])
+def test_what_git_takes_back_is_gone_but_for_the_last_two_seconds(
+    how: str, racing: Racing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as earlier:
         earlier.setattr(changeset, "moment", lambda: "2026-01-02T03:04:05.000000Z")
         racing.learn("Long ago")
     racing.learn("Just now")
-    racing.desk.git("reset", "--hard", "--quiet")
+    if how == "reset":
+        racing.desk.git("reset", "--hard", "--quiet")
+    else:
+        # One that is refused notes where it began, and then takes the files back.
+        racing.desk.git("update-ref", "ORIG_HEAD", "HEAD")
+        racing.desk.git("checkout", "--quiet", "--", RULES)
     store = Hippocampus(racing.root)
     store.notice()
     assert [entry.text for entry in store.entries()] == ["From the beginning", "Just now"]

@@ -236,10 +236,10 @@ def test_a_ledger_that_cannot_be_read_or_written_is_an_error(
     migration = Migration(cortex.scopes, "project")
     surveyed = migration.survey([project], project)
     monkeypatch.setattr(Migrated, "add", refuse)
-    with pytest.raises(StoreError, match=f"{MIGRATED}: cannot be written: Permission denied"):
+    with pytest.raises(StoreError, match=f"{MIGRATED}: could not be written: Permission denied"):
         migration.bring(surveyed)
     monkeypatch.setattr(Disk, "read", refuse)
-    with pytest.raises(StoreError, match=f"{MIGRATED}: cannot be read: Permission denied"):
+    with pytest.raises(StoreError, match=f"{MIGRATED}: could not be read: Permission denied"):
         Migration(cortex.scopes, "project")
 
 
@@ -300,5 +300,5 @@ def test_a_ledger_that_cannot_be_written_is_named(
 
     # The note in the lock file fails like this, without a name.
     monkeypatch.setattr(Migrated, "add", fail)
-    with pytest.raises(StoreError, match=rf"{MIGRATED}: cannot be written: No space"):
+    with pytest.raises(StoreError, match=rf"{MIGRATED}: could not be written: No space"):
         migrated(cortex, project)

@@ -179,7 +179,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StoreError, match=r"file: is not a folder; move it away"):
         Ledger(tmp_path / "file" / "deep").add(CALL)
-    with pytest.raises(StoreError, match=r"ledger\.jsonl: cannot be read"):
+    with pytest.raises(StoreError, match=r"ledger\.jsonl: could not be read"):
         Ledger(tmp_path / "file").known()
 
 

@@ -13,8 +13,7 @@ from engramdown import Cortex
 from engramdown.episodes.card import Card, CardFiles
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError, SessionNotFoundError
-from engramdown.sleep.session_cards import fill_card
-from engramdown.sleep.worker import work_once
+from engramdown.sleep.worker import fill_card, work_once
 from engramdown.storage.disk import Disk
 from tests.consolidation.answering import Answering
 

@@ -11,8 +11,7 @@ import pytest
 
 from engramdown import Cortex, Engram
 from engramdown.errors import StoreError
-from engramdown.sleep.sleep import Sleep
-from engramdown.sleep.workers import Sleeper
+from engramdown.sleep.sleep import Sleep, Sleeper
 from tests.sleep.test_sleep import LESSON, Model, record, texts
 
 NAME = "engramdown-sleep"

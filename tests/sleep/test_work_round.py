@@ -221,7 +221,7 @@ def test_a_session_that_goes_on_gets_another_card_when_it_ends_again(
 
 
 def test_a_card_that_somebody_asked_for_is_not_asked_for_again(cortex: Cortex, desk: Desk) -> None:
-    from engramdown.sleep.session_cards import fill_card
+    from engramdown.sleep.worker import fill_card
 
     spoken(cortex, "s1")
     fill_card(cortex.scopes, episodes(cortex), "s1")

@@ -187,12 +187,9 @@ class HookState:
 
         self._prepare()
         lock = FolderLock(self._folder / _LOCK, self._disk, _PATIENCE)
-        try:
-            with lock.hold():
-                self._disk.remove_unfinished(self._folder)
-                yield
-        finally:
-            lock.close()
+        with contextlib.closing(lock), lock.hold():
+            self._disk.remove_unfinished(self._folder)
+            yield
 
     # ---- what the model has been given ----
 

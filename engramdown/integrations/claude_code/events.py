@@ -14,7 +14,7 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -197,7 +197,7 @@ def record(place: HookPlace, event: Event, state: HookState) -> str:
     episodes = place.episodes()
     if episodes is None:
         return ""
-    try:
+    with closing(episodes):
         session, refused = _record_new(episodes, event, state)
         if session and event.name == "session-end" and not event.aside:
             info = _info(episodes, session)
@@ -206,8 +206,6 @@ def record(place: HookPlace, event: Event, state: HookState) -> str:
         _raise_trouble(episodes)
         if refused:
             raise StoreError(refused)
-    finally:
-        episodes.close()
     return session
 
 
@@ -227,15 +225,13 @@ def record_leftovers(place: HookPlace, session: str) -> None:
     episodes = place.episodes() if left else None
     if episodes is None:
         return
-    try:
+    with closing(episodes):
         for state in left:
             lines = [each for _, notes in state.notes() for each in notes]
             if lines:
                 session, transcript = (str(lines[-1].get(k, "")) for k in ("agent", "transcript"))
                 _record_new(episodes, Event(session=session, transcript=transcript), state)
             state.forget_after(now - _FORGOTTEN)
-    finally:
-        episodes.close()
 
 
 def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], int]:

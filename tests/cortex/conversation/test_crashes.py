@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from engramdown.consolidation.summaries import Request, Written
-from engramdown.conversation.summarize import Compacted, Compaction
+from engramdown.conversation.conversation import Compacted, Compaction
 from engramdown.conversation.view import Track
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.storage.disk import Disk
