@@ -32,9 +32,8 @@ from engramdown.transcripts.summary_log import FOLDER as GISTS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from engramdown.conversation.conversation import Conversation
+    from engramdown.conversation.conversation import Compacted, Conversation, Mode
     from engramdown.conversation.conversations import Conversations
-    from engramdown.conversation.summarize import Compacted, Mode
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.journal.journal import Day
     from engramdown.transcripts.episode import Episode
