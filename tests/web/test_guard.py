@@ -216,7 +216,7 @@ def test_a_socket_that_is_no_request_is_not_answered() -> None:
 @contextlib.asynccontextmanager
 async def listening(app: Any) -> AsyncIterator[int]:  # noqa: ANN401 - as ASGI has it
     """Serve an application with our kind of connection, and yield the port."""
-    config = uvicorn.Config(app, lifespan="off", log_config=None)
+    config = uvicorn.Config(app, lifespan="off", log_config=None, ws="none")
     config.load()
     state = ServerState()
 
