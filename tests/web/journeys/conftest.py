@@ -70,7 +70,7 @@ class Server:
         port = self.url.rpartition(":")[2] or "0"
         words = ["serve", "--json", "--port", port, *options]
         self._process = subprocess.Popen(
-            self._command(*words), cwd=self.project, stdout=subprocess.PIPE, text=True
+            self._command(*words), cwd=self.project, stdout=subprocess.PIPE, encoding="utf-8"
         )
         line = cast("IO[str]", self._process.stdout).readline()
         self.url = json.loads(line)["url"].rstrip("/")
@@ -86,7 +86,11 @@ class Server:
     def run(self, *words: str) -> str:
         """Run a command in the project, in another process, and return what it prints."""
         return subprocess.run(
-            self._command(*words), cwd=self.project, capture_output=True, text=True, check=True
+            self._command(*words),
+            cwd=self.project,
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
         ).stdout
 
     def code(self) -> str:
