@@ -6,12 +6,11 @@ on a page is not: it says nothing about which memories are of use.
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import ConfigDict, Field
 
 from engramdown.clock import today
-from engramdown.doctor import Mending, Report, inspect_scopes
 from engramdown.errors import StoreError
 from engramdown.serializers import (
     context_data,
@@ -28,6 +27,9 @@ from engramdown.storage import Disk
 from engramdown.web.problems import ProblemError
 from engramdown.web.routes import Call, ChangeRoute, Form, Paged, Reply, Route, page_of, when
 from engramdown.web.transcripts import InScope, session_in
+
+if TYPE_CHECKING:
+    from engramdown.doctor import Report
 
 # Where something may be found, as the answer calls it.
 Source = Literal["memories", "episodes", "journal", "notes"]
@@ -169,6 +171,8 @@ def mend(call: Call) -> Reply:
     The answer has the diff of each file, which `{"dry_run": true}` shows beforehand. A step back
     undoes it.
     """
+    from engramdown.doctor import Mending  # no start waits for its checks
+
     mending, is_dry = Mending(call.cortex.scopes), call.body.dry_run
     if mending and not is_dry and not mending.carry_out():
         raise ProblemError("refused", "the files changed meanwhile; nothing was written")
@@ -177,6 +181,8 @@ def mend(call: Call) -> Reply:
 
 
 def _reports(call: Call) -> list[Report]:
+    from engramdown.doctor import inspect_scopes  # as above
+
     scopes = call.cortex.scopes
     if scopes.home_root is None:
         raise StoreError("memory has no files, so there are none to look at")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
 
-from engramdown.doctor import find_traces
 from engramdown.engram import Scope
 from engramdown.episodes import CardFiles, EpisodicMemory, as_json, as_markdown
 from engramdown.errors import AmbiguousIdError, SessionNotFoundError, StoreError
@@ -201,6 +200,8 @@ def purge_session(call: Call) -> Reply:
 def _withdraw(
     call: Call, action: Literal["exclude", "include", "redact", "purge"], *lines: list[int]
 ) -> Reply:
+    from engramdown.doctor import find_traces  # no start waits for its checks
+
     memory, session = _named(call)
     is_dry = call.body.dry_run
     act = partial(getattr(memory.forgetting(), action), session, *lines)
