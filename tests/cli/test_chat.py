@@ -10,11 +10,14 @@ from types import SimpleNamespace
 import pytest
 
 from engramdown import Cortex
+from engramdown.cli import output
 from tests.cli.conftest import Runner
 from tests.consolidation.wire import http, wired
 from tests.integrations.chat.streams import calls, says
 
 pytestmark = pytest.mark.usefixtures("memory")
+
+IS_PERSON = output.is_person
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +101,7 @@ def test_wrong_usage_says_what_is_right(arguments: list[str], said: str, run: Ru
 
 
 def test_it_needs_a_terminal(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
+    monkeypatch.setattr("engramdown.cli.output.is_person", IS_PERSON)
     done = run("chat", "--model", "ollama/small", stdin=b"Why?\n")
     assert (done.code, done.out) == (1, "")
     assert "a chat needs a terminal" in done.err
