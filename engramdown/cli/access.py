@@ -44,18 +44,16 @@ _NOTES: Final = "engramdown.notes"
 _LOOKING: Final = frozenset(
     {
         *("list", "show", "context", "recall", "why", "history", "diff", "stats", "review"),
+        *("doctor", "export", "mcp", "serve", "log", "skills", "journal"),
         *(
-            "doctor",
-            "export",
-            "mcp",
-            "serve",
-            "log",
-            "skills",
-            "journal",
             "journal list",
             "journal show",
+            "journal search",
+            "skills list",
+            "skills show",
+            "skills validate",
+            "log list",
         ),
-        *("journal search", "skills list", "skills show", "skills validate", "log list"),
         *("log show", "log follow", "log tools", "log card", "log notes"),
         *("log grep", "log describe", "log expand"),
     }
@@ -270,18 +268,17 @@ class Transcripts:
         ids = self.sessions.ids()
         if not ids:
             raise RefusalError(no_sessions(self.memory.folder))
-        wanted = prefix.lower()
-        if wanted in ids:
-            return wanted
-        matches = [session for session in ids if session.startswith(wanted)]
+        matches = self.sessions.matching(prefix)
         if not matches:
             import difflib
 
             near = difflib.get_close_matches(prefix, ids, n=1)
             meant = f"did you mean {near[0]}? " if near else ""
             raise RefusalError(f"no session {prefix!r}; {meant}`engramdown log` lists them")
+        if len(matches) == 1:
+            return matches[0]
         known = self.newest_first(matches)
-        if wanted and matches[1:]:
+        if prefix:
             more = [_one_session(info) for info in known[:_OFFERED]]
             more += [f"... and {len(known) - _OFFERED} more"] if known[_OFFERED:] else []
             raise RefusalError(views.ambiguous(prefix), more)

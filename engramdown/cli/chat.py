@@ -107,7 +107,7 @@ def _ended_by_signals() -> Iterator[None]:
     try:
         yield
     except SystemError:
-        # What becomes of the exception of the first in `input`, if another one comes meanwhile.
+        # Python makes this of the SystemExit if a second signal comes while `input` raises it.
         if code:
             raise SystemExit(code) from None
         raise

@@ -135,7 +135,7 @@ def _report_lines(reports: Sequence[health.Report]) -> Iterator[Line]:
 def _scope_lines(report: health.Report) -> Iterator[Line]:
     folder = report.folder
     shown = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
-    yield line((views.SCOPE_NAMES[report.scope], "strong"), f"  {shown}", hang=2)
+    yield line((serializers.SCOPE_NAMES[report.scope], "strong"), f"  {shown}", hang=2)
     places = []
     for finding in report.findings:
         name = finding.file.removeprefix("../")

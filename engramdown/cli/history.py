@@ -185,7 +185,7 @@ def _title(step: Step) -> str:
         # Nobody here wrote it, whoever was first to see it.
         return "Another version of the file came with git"
     what = f" step {step.of}" if step.of else ""
-    who = views.BY_NAMES.get(step.by, step.by)
+    who = serializers.BY_NAMES.get(step.by, step.by)
     # An apposition ends with a comma, too.
     who = f"{who[:1].upper()}{who[1:]}{',' if ',' in who else ''}"
     return f"{who} {_WORDS.get(f'step {step.op}', step.op)}{what}"
@@ -293,7 +293,7 @@ def _last(stores: Iterable[Hippocampus]) -> _Choice:
 
 def whence(source: str, basis: str, origin: str) -> str:
     """Say who a memory is from and how it is known."""
-    who = views.BY_NAMES[source].capitalize()
+    who = serializers.BY_NAMES[source].capitalize()
     learned = f", in {origin}" if origin else ""
     return f"{who} {_WORDS[f'basis {basis}']}{learned}."
 
@@ -307,7 +307,7 @@ def waits_in(proposal: Proposal) -> str:
 
 def retired(item: Archived) -> str:
     """Say that a memory is retired."""
-    by = f" by {views.BY_NAMES.get(item.by, item.by)}" if item.by else ""
+    by = f" by {serializers.BY_NAMES.get(item.by, item.by)}" if item.by else ""
     date = f" on {item.date}" if item.date else ""
     now = f", replaced by {item.replaced}" if item.replaced else ""
     return f"It was retired{by}{date}: {item.reason or 'no reason given'}{now}."
@@ -360,7 +360,7 @@ def _diff_lines(
         first, *others = group
         file = sides.spelled(first)
         yield line()
-        yield line((file, "strong"), (f"  {views.SCOPE_NAMES[there.scope]}", "dim"))
+        yield line((file, "strong"), (f"  {serializers.SCOPE_NAMES[there.scope]}", "dim"))
         yield from (_sentence(change, file) for change in (first, *others))
     verbs = [
         verb if verb in ("prose", "layout") else f"{number} {_VERB_NAMES.get(verb, verb)}"
@@ -416,7 +416,7 @@ def _notes(change: GitChange) -> list[str]:
             before_it, after_it = (" ".join(text.split("\n")) or "none" for text in (old, new))
             found.append(f"{_NOTES.get(name, name)} {before_it} → {after_it}")
     if change.verb in ("forgot", "erased") and record is not None:
-        by = f"by {views.BY_NAMES.get(record.by, record.by)}" if record.by else ""
+        by = f"by {serializers.BY_NAMES.get(record.by, record.by)}" if record.by else ""
         now = f"{record.replaced} replaces it" if record.replaced else ""
         found += filter(None, (record.reason, by, record.date, now))
     return found

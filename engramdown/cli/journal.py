@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from datetime import date, timedelta
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
@@ -142,15 +141,13 @@ def list_days(place: Place, /, *, limit: int, scope: Scope | None, **_: object) 
 def show_day(place: Place, /, *, day: str, scope: Scope | None, **_: object) -> None:
     """Show what was written on DAY: 2026-02-27, today (default) or yesterday."""
     journal = access.one_journal(place, scope)
-    ago = {"today": 0, "yesterday": 1}.get(day.lower())
     try:
-        which = date.fromisoformat(day) if ago is None else journal.today() - timedelta(days=ago)
-    except ValueError:
-        form = "give 2026-02-27, today or yesterday"
-        raise click.UsageError(f"{day!r} is not a day; {form}") from None
+        which = journal.day_named(day)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     page = journal.day(which)
     if page is None:
-        when = day if ago is not None else f"on {day}"
+        when = f"on {day}" if day[:1].isdecimal() else day
         raise RefusalError(f"nothing was written {when}; `engramdown journal list` shows the days")
     commands.show(_page_lines(page), serializers.day_page_data(page))
 

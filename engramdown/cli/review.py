@@ -371,7 +371,7 @@ def _facts(proposal: Proposal) -> str:
     facts += [] if is_page else [f"{engram.confidence} confidence"]
     # A line names its source; if git brought it, that is not this user.
     is_ours = proposal.op != "load" and proposal.is_ours
-    facts.append(f"from {views.BY_NAMES[engram.source]}" if is_ours else "somebody else's")
+    facts.append(f"from {serializers.BY_NAMES[engram.source]}" if is_ours else "somebody else's")
     facts += [f"topic {engram.topic}"] if engram.topic else []
     facts += [f"learned in {engram.origin}"] if engram.origin else []
     facts += [proposal.ts] if proposal.ts else []

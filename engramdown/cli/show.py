@@ -171,7 +171,7 @@ def _no_page(page: Page) -> str:
 def _page_lines(page: Page) -> Iterator[Line]:
     if page.is_there:
         yield whole((str(page.path), "where"))
-        whose = views.SCOPE_NAMES[page.scope]
+        whose = serializers.SCOPE_NAMES[page.scope]
         yield line((f"who {_WHO[page.name]}, for {whose}", "dim"))
         yield line()
         yield whole(page.text.rstrip("\r\n"))
@@ -235,7 +235,7 @@ def _facts(known: Why, engram: Engram | Entry) -> Iterator[str]:
     else:
         yield "It came with git: nobody here said or confirmed it."
     if isinstance(found, Entry):
-        yield f"It is in {views.place(found)}, for {views.SCOPE_NAMES[found.scope]}."
+        yield f"It is in {views.place(found)}, for {serializers.SCOPE_NAMES[found.scope]}."
     else:
         yield said.waits_in(found) if isinstance(found, Proposal) else said.retired(found)
     if isinstance(found, Entry) and is_address(found.id) and known.is_ours:

@@ -15,7 +15,7 @@ from click.exceptions import Exit
 
 from engramdown import serializers
 from engramdown import skills as library
-from engramdown.cli import commands, output, views
+from engramdown.cli import commands, output
 from engramdown.cli.access import meant, opened
 from engramdown.cli.layout import Line, diff, line, whole
 from engramdown.cli.process import Place
@@ -153,7 +153,7 @@ def _finding_line(finding: library.Finding, folder: str = "", **layout: int) -> 
 
 
 def _heading(title: str, skill: library.Skill) -> Line:
-    return line((title, "strong"), (f"  {views.SCOPE_NAMES[skill.scope]}", "dim"))
+    return line((title, "strong"), (f"  {serializers.SCOPE_NAMES[skill.scope]}", "dim"))
 
 
 _body_option = click.option(

@@ -95,7 +95,7 @@ def sleep(
     if summary.skipped:
         raise RefusalError(views.OFF)
     for name, reason in summary.failed.items():
-        process.complain(f"{views.SCOPE_NAMES[name]}: {reason}")
+        process.complain(f"{serializers.SCOPE_NAMES[name]}: {reason}")
     if summary.stopped:
         raise Exit(STOPPED)
     if summary.failed:
@@ -110,7 +110,7 @@ def _sleep_lines(summary: SleepSummary) -> Iterator[Line]:
         yield from _job_lines(report)
     yield from _waiting_lines(summary.jobs)
     for scope, holder in summary.busy.items():
-        text = f"{views.SCOPE_NAMES[scope]}: {holder} sleeps here already; nothing to do"
+        text = f"{serializers.SCOPE_NAMES[scope]}: {holder} sleeps here already; nothing to do"
         yield line((text, "warn"), hang=2)
     if summary.running:
         yield line((f"{counted(summary.running, 'session')} still running; left alone", "dim"))
@@ -143,7 +143,7 @@ def _waiting_lines(reports: Iterable[JobReport]) -> Iterator[Line]:
 def _job_lines(report: JobReport) -> Iterator[Line]:
     did, job = _job_did(report), _WORDS[f"job {report.job}"]
     if did:
-        name = f"{job} ({views.SCOPE_NAMES[report.scope]})"
+        name = f"{job} ({serializers.SCOPE_NAMES[report.scope]})"
         yield line((name, "strong"), f": {did}", hang=2)
         for text in _learned(report.receipts):
             yield line((text, "dim"), indent=2, hang=4)
@@ -448,7 +448,7 @@ def _note_model(cortex: Cortex) -> None:
 def _plan_lines(prepared: Iterable[Prepared]) -> Iterator[Line]:
     """Yield the plan that a person says yes to."""
     for each in prepared:
-        name = views.SCOPE_NAMES[each.store.scope]
+        name = serializers.SCOPE_NAMES[each.store.scope]
         if each.problem:
             yield line(f"{name}: {each.problem}", hang=2)
             yield from _contradiction_lines(each)

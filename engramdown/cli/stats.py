@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from engramdown import serializers
-from engramdown.cli import commands, views
+from engramdown.cli import commands
 from engramdown.cli.access import open_cortex
 from engramdown.cli.layout import Line, clock, line, table
 from engramdown.cli.process import Place
@@ -55,7 +55,7 @@ def _lines(counts: dict[str, Any]) -> Iterator[Line]:
         if counts[key]:
             yield line()
             yield line((title, "where"))
-            names = views.BY_NAMES if key == "by_source" else {}
+            names = serializers.BY_NAMES if key == "by_source" else {}
             rows = [(str(count), names.get(name, name)) for name, count in counts[key].items()]
             yield from table(rows, ("strong",), indent=2)
     yield from _used_lines(counts["used"])

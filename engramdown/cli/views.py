@@ -25,15 +25,6 @@ if TYPE_CHECKING:
 OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
 DRY_RUN: Final = "Dry run: nothing is written."
 UNCHANGED: Final = "Nothing changed."
-BY_NAMES: Final = {
-    "user": "you",
-    "person": "you, by hand",
-    "llm": "the assistant",
-    "consolidation": "tidying up",
-    "engramdown": "Engramdown",
-    "git": "somebody else, in a commit",
-}
-SCOPE_NAMES: Final = {"project": "this project", "global": "all projects", "builtin": "built in"}
 
 
 def system_error(error: OSError) -> str:
@@ -96,7 +87,7 @@ def grouped_lines(entries: Iterable[Entry], *, folded: bool = False) -> Iterator
     for number, ((scope, file), group) in enumerate(files):
         if number:
             yield line()
-        yield line((file, "strong"), (f"  {SCOPE_NAMES[scope]}", "dim"))
+        yield line((file, "strong"), (f"  {serializers.SCOPE_NAMES[scope]}", "dim"))
         for heading, members in groupby(group, key=lambda entry: entry.heading):
             if heading:
                 yield line((heading, "where"), indent=2)
@@ -107,7 +98,7 @@ def grouped_lines(entries: Iterable[Entry], *, folded: bool = False) -> Iterator
 def archived_lines(items: Iterable[Archived], *, folded: bool = False) -> Iterator[Line]:
     """Return retired memories, each with who retired it, when and why."""
     for item in items:
-        by = BY_NAMES.get(item.by, item.by)
+        by = serializers.BY_NAMES.get(item.by, item.by)
         notes = [note for note in (item.reason, by and f"by {by}", item.date) if note]
         yield _listed(item.entry, notes, indent=0, folded=folded)
 
@@ -126,7 +117,7 @@ def full_lines(
         facts = _entry_facts(found, path)
     elif isinstance(found, Archived):
         shown, comments = found.entry, found.entry.comments
-        by = BY_NAMES.get(found.by, found.by)
+        by = serializers.BY_NAMES.get(found.by, found.by)
         retired = [("retired", found.date), ("by", by), ("reason", found.reason)]
         facts = [*retired, *_entry_facts(found.entry, "")]
     else:
@@ -175,7 +166,7 @@ def _details(entry: Entry) -> list[str]:
     details = [
         (entry.topic, f"topic {entry.topic}"),
         (entry.confidence != "high", f"{entry.confidence} confidence"),
-        (entry.source != "user", f"from {BY_NAMES[entry.source]}"),
+        (entry.source != "user", f"from {serializers.BY_NAMES[entry.source]}"),
         (entry.basis == "verified", "verified"),
         (entry.pin, "pinned"),
         (entry.expires, f"until {entry.expires}"),
@@ -200,7 +191,7 @@ def _entry_facts(entry: Entry, path: str) -> list[tuple[str, str]]:
 
 def _kind_facts(item: Engram | Entry) -> list[tuple[str, str]]:
     known = serializers.pick(item, "kind scope topic confidence")
-    return [*known.items(), ("source", BY_NAMES[item.source]), ("basis", item.basis)]
+    return [*known.items(), ("source", serializers.BY_NAMES[item.source]), ("basis", item.basis)]
 
 
 def _listed(entry: Entry, notes: list[str], indent: int = 2, *, folded: bool) -> Line:

@@ -21,7 +21,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, serializers
-from engramdown.cli import output, process, views
+from engramdown.cli import output, process
 from engramdown.cli.access import open_quietly
 from engramdown.cli.commands import pass_place
 from engramdown.cli.layout import Line, line, shortened
@@ -71,7 +71,7 @@ def _print(cortex: Cortex, news: Sequence[News], *, as_json: bool) -> None:
             click.echo(json.dumps(serializers.news_data(item, where)))
     else:
         begun = [
-            f"watching {Path(item.text)} ({views.SCOPE_NAMES[item.scope]})"
+            f"watching {Path(item.text)} ({serializers.SCOPE_NAMES[item.scope]})"
             for item in news
             if item.what == "watching"
         ]
@@ -116,7 +116,7 @@ def _place(item: News) -> str:
     scope = "global" if item.scope == "global" else ""
     where = f"{scope} {file}".strip() if item.text else scope
     kind = item.kind if item.kind != "lesson" else ""
-    parts = (kind, where, item.id and f"id {item.id}", views.BY_NAMES.get(item.by, item.by))
+    parts = (kind, where, item.id and f"id {item.id}", serializers.BY_NAMES.get(item.by, item.by))
     return f"({', '.join(part for part in parts if part)})"
 
 

@@ -56,10 +56,7 @@ _GOES_ON: Final = "The next command that opens memory finishes the erasure."
 # Files that are handled elsewhere, or hold no readable words.
 _HANDLED: Final = frozenset({"history.jsonl", NOTE, f"{NOTE}.part", "erased"})
 _INDEXES: Final = ("index.", "vectors.")
-_DIGESTS: Final = (
-    *("pulled.json", "given.json", "refused-"),
-    *("memories.sqlite", "pages.sqlite"),
-)
+_DIGESTS: Final = ("pulled.json", "given.json", "refused-", "memories.sqlite", "pages.sqlite")
 _DIGESTED: Final = re.compile(rb'("digest": ?")([0-9a-f]{8,64})(")')
 _HAND: Final = "~_"
 _HEADINGS: Final = ("", "## Always\n\n", "## Never\n\n", "## When\n\n")

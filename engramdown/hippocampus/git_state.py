@@ -310,14 +310,14 @@ def is_restored(path: Path, disk: Disk, where: Path | None = None) -> bool:
     return False
 
 
-def is_refused(path: Path, disk: Disk) -> bool:
-    """Whether git put a file back that it wrote last, as a merge was refused.
+def follows_attempt(path: Path, disk: Disk) -> bool:
+    """Whether a file was written right after git began a merge or a reset.
 
-    So it does without moving, and without asking again whether the file was changed.
+    A merge that is refused goes nowhere, but puts files back without looking at them again.
     """
     with contextlib.suppress(*_TROUBLE):
         began = _work_tree(path, disk).written("ORIG_HEAD")
-        return 0 <= _saved(path, disk) - began + _GRAIN < _RACE and is_restored(path, disk)
+        return 0 <= _saved(path, disk) - began + _GRAIN < _RACE
     return False
 
 

@@ -672,7 +672,7 @@ class Saves:
         restored = git_state.is_restored(path, disk)
         if by_git or restored:
             # git brought other lines, or took ours back for somebody; no editor is old.
-            race = moved or (by_git and restored) or git_state.is_refused(path, disk)
+            race = moved or (restored and (by_git or git_state.follows_attempt(path, disk)))
             base = seen = self._known_to_git(name, head or "", path) if race else head or ""
         elif (
             saved

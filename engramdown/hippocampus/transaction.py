@@ -36,8 +36,8 @@ _SETTLE_CUT: Final = 1.0
 _SETTLE_SHORT: Final = 0.25
 # How long one is waited for that a program has open for writing; it is looked at again later.
 _SETTLE_OPEN: Final = 2.0
-# How long git is waited for when it has just begun to bring files, in seconds: what it puts there
-# while ours comes is told from a person's save, but until then a commit takes ours for theirs.
+# How long to wait for git when it has just begun to bring files, in seconds. What it writes in the
+# same moment as we do is told apart from a person's save, but a commit before that records ours.
 _SETTLE_GIT: Final = 0.5
 
 
@@ -130,8 +130,8 @@ class Staging:
         """
         for file in files:
             self._disk.create(file.temporary, file.data, like=file.path)
-        for file in files[:1]:
-            wait_while(partial(git_state.has_begun, file.path, self._disk), _SETTLE_GIT)
+        if files:
+            wait_while(partial(git_state.has_begun, files[0].path, self._disk), _SETTLE_GIT)
         for file in files:
             is_elsewhere = where(file.name) != file.path
             if is_elsewhere or (not insist and self._is_saved(file)):

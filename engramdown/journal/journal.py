@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -291,6 +291,19 @@ class Journal:
     def today(self) -> date:
         """Return the present day."""
         return self.clock.local(_now()).date()
+
+    def day_named(self, text: str) -> date:
+        """Return the day that a person names: 2026-02-27, today or yesterday.
+
+        Raises:
+            ValueError: If that is no day.
+        """
+        ago = {"today": 0, "yesterday": 1}.get(text.lower())
+        try:
+            return date.fromisoformat(text) if ago is None else self.today() - timedelta(days=ago)
+        except ValueError:
+            form = "give 2026-02-27, today or yesterday"
+            raise ValueError(f"{text!r} is not a day; {form}") from None
 
     def path(self, day: date) -> Path:
         """Return the file of a day; it need not be there.

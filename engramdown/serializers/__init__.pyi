@@ -1,3 +1,5 @@
+from engramdown.serializers.memories import BY_NAMES as BY_NAMES
+from engramdown.serializers.memories import SCOPE_NAMES as SCOPE_NAMES
 from engramdown.serializers.memories import Folders as Folders
 from engramdown.serializers.memories import archived_data as archived_data
 from engramdown.serializers.memories import changed_data as changed_data

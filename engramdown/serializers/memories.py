@@ -21,6 +21,17 @@ if TYPE_CHECKING:
     from engramdown.hippocampus import Archived, FileChange, Step
     from engramdown.sleep import News
 
+# What a person calls who said or did something, and a scope.
+BY_NAMES: Final = {
+    "user": "you",
+    "person": "you, by hand",
+    "llm": "the assistant",
+    "consolidation": "tidying up",
+    "engramdown": "Engramdown",
+    "git": "somebody else, in a commit",
+}
+SCOPE_NAMES: Final = {"project": "this project", "global": "all projects", "builtin": "built in"}
+
 # How many lines a diff shows around a change.
 _CONTEXT_LINES: Final = 2
 # The text that every patch program knows.

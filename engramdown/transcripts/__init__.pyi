@@ -3,6 +3,7 @@ from engramdown.transcripts.episode import ROLES as ROLES
 from engramdown.transcripts.episode import VERSION as VERSION
 from engramdown.transcripts.episode import Episode as Episode
 from engramdown.transcripts.episode import Pointer as Pointer
+from engramdown.transcripts.episode import RecordedRole as RecordedRole
 from engramdown.transcripts.episode import as_text as as_text
 from engramdown.transcripts.episode import check_session_id as check_session_id
 from engramdown.transcripts.episode import encode as encode

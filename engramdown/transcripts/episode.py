@@ -24,7 +24,8 @@ from typing import Any, Final, Literal, NamedTuple, Self, get_args
 from engramdown.errors import InvalidSessionError
 from engramdown.language.characters import is_encodable
 
-Role = Literal[
+# In which role something is recorded; an event is about the session itself.
+RecordedRole = Literal[
     "user",
     "assistant",
     "system",
@@ -33,8 +34,8 @@ Role = Literal[
     "scratchpad",
     "memory_read",
     "memory_write",
-    "event",
 ]
+Role = Literal[RecordedRole, "event"]
 Event = Literal["start", "end", "archive", "exclude", "include", "redact", "lost"]
 
 # Of the format; it is in the first line of a session.

@@ -195,6 +195,11 @@ class Sessions:
         found = [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
         return [name for name in found if is_session_id(name)]
 
+    def matching(self, prefix: str) -> builtins.list[str]:
+        """Return the ids that ``prefix`` may mean: the one it is, or else all that begin so."""
+        ids, wanted = self.ids(), prefix.lower()
+        return [wanted] if wanted in ids else [each for each in ids if each.startswith(wanted)]
+
     def obstacles(self) -> builtins.list[str]:
         """Report each link or folder that is where a transcript should be."""
         paths = [] if self.folder.is_symlink() else self._disk.obstacles(self.folder)

@@ -191,7 +191,11 @@ def as_json(chunk: Chunk) -> dict[str, Any]:
 
 def _key(call: Call, session: str) -> Hashable:
     """Return what names the summary of a session among what is done beside the calls."""
-    return "summary", str(call.cortex.episodes and call.cortex.episodes.folder), session
+    return "summary", _folder(call), session
+
+
+def _folder(call: Call) -> str:
+    return str(call.cortex.episodes and call.cortex.episodes.folder)
 
 
 def _no_summary(key: Hashable) -> str:
@@ -206,7 +210,7 @@ def _wait_for_index(call: Call) -> None:
     Raises:
         ProblemError: If that takes longer than a call may wait.
     """
-    key = ("index", str(call.cortex.episodes and call.cortex.episodes.folder))
+    key = ("index", _folder(call))
     if call.cortex.collections.is_ready() or key in _UNKEPT:
         return
     own = call.cortex.reopened()

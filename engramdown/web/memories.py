@@ -8,7 +8,8 @@ and what was sent (``yours``), so that nothing that somebody typed is lost.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
@@ -36,7 +37,6 @@ from engramdown.web.problems import ProblemError
 from engramdown.web.routes import Call, ChangeRoute, Form, Paged, Reply, Route, page_of
 
 if TYPE_CHECKING:
-    from engramdown import Cortex
     from engramdown.gate import Known, Why
 
 T = TypeVar("T")
@@ -258,25 +258,24 @@ def _noted(call: Call, entry: Entry, change: Callable[[], Entry]) -> Reply:
 
 
 def _found(call: Call) -> Known:
-    try:
+    with _looking(call):
         return find_known(call.cortex.scopes, call.cortex.review, call.path["id"])
-    except EntryNotFoundError:
-        _refuse_unreadable(call.cortex)
-        raise
 
 
 def _why(call: Call) -> Why:
-    try:
+    with _looking(call):
         return call.cortex.why(call.path["id"])
+
+
+@contextmanager
+def _looking(call: Call) -> Iterator[None]:
+    """Say so if what is not found may be in a file that cannot be read."""
+    try:
+        yield
     except EntryNotFoundError:
-        _refuse_unreadable(call.cortex)
+        if lost := call.cortex.scopes.unreadable():
+            raise StoreError("; ".join(lost)) from None
         raise
-
-
-def _refuse_unreadable(cortex: Cortex) -> None:
-    """Raise if what was not found may be in a file that cannot be read."""
-    if lost := cortex.scopes.unreadable():
-        raise StoreError("; ".join(lost))
 
 
 def _kept(call: Call, yours: str | None = None) -> Entry:

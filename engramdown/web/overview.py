@@ -24,6 +24,7 @@ from engramdown.serializers import (
 )
 from engramdown.skills import files_beside
 from engramdown.storage import Disk
+from engramdown.transcripts import RecordedRole
 from engramdown.web.problems import ProblemError
 from engramdown.web.routes import Call, ChangeRoute, Form, Paged, Reply, Route, page_of, when
 from engramdown.web.transcripts import InScope, session_in
@@ -33,16 +34,6 @@ if TYPE_CHECKING:
 
 # Where something may be found, as the answer calls it.
 Source = Literal["memories", "episodes", "journal", "notes"]
-Role = Literal[
-    "user",
-    "assistant",
-    "system",
-    "tool_call",
-    "tool_result",
-    "scratchpad",
-    "memory_read",
-    "memory_write",
-]
 _PLAIN: Final = "text/plain; charset=utf-8"
 
 
@@ -59,7 +50,7 @@ class RecallQuery(Form):
     since: str = Field("", max_length=40, description="Only of this day or time or later.")
     until: str = Field("", max_length=40, description="Only of this day or time or earlier.")
     session: str = Field("", max_length=100, description="Only what was said in this session.")
-    role: list[Role] = Field([], description="Only in these roles.")
+    role: list[RecordedRole] = Field([], description="Only in these roles.")
     around: bool = Field(default=False, description="Also what was said around each line.")
 
 

@@ -10,6 +10,7 @@ import contextlib
 import json
 import re
 import secrets
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -86,6 +87,7 @@ _MOST_STEPS: Final = 2_000
 _ABOVE: Final = 10
 _PLACE: Final = re.compile(r"[\w.-]+#\d+")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_SAID: Final = {"accept": "Accepted", "decline": "Declined"}
 
 
 # ---- drawing ----
@@ -108,7 +110,7 @@ def _templates() -> Environment:
     # A filter is called faster than a function.
     asked = "has_words hidden shown verb"
     made.filters |= {name: getattr(views, name) for name in asked.split()} | {"when": _when}
-    drawn = "WHO SCOPES because by_place compared diff lines title"
+    drawn = "WHO SCOPE_NAMES because by_place compared diff lines title"
     made.globals |= {name: getattr(views, name) for name in drawn.split()}
     return made
 
@@ -173,13 +175,15 @@ def _html(html: str, nonce: str, status: int = 200) -> Reply:
 def _joined(*replies: Reply) -> Reply:
     """Return several fragments as one, under the nonce of the first."""
     first, *others = replies
-    policy = first.headers["Content-Security-Policy"]
-    nonce = policy.partition("'nonce-")[2].partition("'")[0]
     html = first.data
     for other in others:
-        theirs = other.headers["Content-Security-Policy"].partition("'nonce-")[2].partition("'")[0]
-        html += other.data.replace(theirs.encode(), nonce.encode())
+        html += other.data.replace(_nonce_of(other), _nonce_of(first))
     return replace(first, data=html)
+
+
+def _nonce_of(reply: Reply) -> bytes:
+    policy = reply.headers["Content-Security-Policy"]
+    return policy.partition("'nonce-")[2].partition("'")[0].encode()
 
 
 def _part(target: str, reply: Reply, swap: str = "outerHTML") -> Reply:
@@ -210,8 +214,7 @@ def _ask(
         ProblemError: As the API does.
     """
     for route in call.service.routes:
-        pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", route.path)
-        found = re.fullmatch(pattern, path) if route.method == method else None
+        found = _pattern(route.path).fullmatch(path) if route.method == method else None
         if found:
             given = {name: value for name, value in query.items() if value not in ("", None)}
             for name, field in route.query.model_fields.items() if route.query else ():
@@ -227,6 +230,12 @@ def _ask(
             )
             return route.handler(inner)
     raise ProblemError("not-found", f"this server has no {method} {path}")
+
+
+@cache
+def _pattern(path: str) -> re.Pattern[str]:
+    """Return the pattern of a route's path."""
+    return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", path))
 
 
 def _data(call: Call, path: str, **query: Any) -> Any:  # noqa: ANN401 - what the route answers
@@ -433,10 +442,11 @@ def _decided(
 ) -> list[Reply]:
     ids = [each["id"] for each in found]
     steps = [it["id"] for it in views.steps_of(ids, _list(call, "/v1/steps", limit=_MOST).items)]
-    said = {"accept": "Accepted", "decline": "Declined"}[decision]
     return [
         _draw(
-            "proposal.j2", macro="done", args=(each["id"], text or each["text"], said, steps, ids)
+            "proposal.j2",
+            macro="done",
+            args=(each["id"], text or each["text"], _SAID[decision], steps, ids),
         )
         for each in found
     ]
@@ -450,9 +460,8 @@ def resolve(call: Call) -> Reply:
     receipts = _ask(call, "POST", "/v1/proposals/resolve", {"answers": answers}).data["receipts"]
     done = [key for key, it in zip(ids, receipts, strict=True) if it["action"] != "failed"]
     rows = _decided(call, [found[key] for key in done if key in found], decision)
-    said = "Accepted" if decision == "accept" else "Declined"
     failed = [it["reason"] for it in receipts if it["action"] == "failed"]
-    told = _toast(". ".join([f"{said} {len(done)}", *failed]), bad=bool(failed))
+    told = _toast(". ".join([f"{_SAID[decision]} {len(done)}", *failed]), bad=bool(failed))
     parts = [_part(f"#p-{key}", row) for key, row in zip(done, rows, strict=False)]
     return _joined(told, *parts, _count(len(found) - len(done)))
 
@@ -792,10 +801,10 @@ def insights(call: Call) -> Reply:
     # Not page by page: what is counted are all of them.
     entries = {each.id: each for each in call.entries()}
     steps = [step_data(step, store.scope) for step, store in newest(call)[:_MOST_STEPS]]
-    times = {key.partition("/")[2]: 0 for key in stats["used"]["times"]}
+    times = Counter[str]()
     for key, count in stats["used"]["times"].items():
         times[key.partition("/")[2]] += count
-    most = sorted((it for it in times.items() if it[0] in entries), key=lambda it: -it[1])[:10]
+    most = [each for each in times.most_common() if each[0] in entries][:10]
     never = [entries[key] for key in stats["used"]["never"] if key in entries]
     known = [{"kind": it.kind, "source": it.source, "ts": it.ts} for it in entries.values()]
     days = [each["ts"] for each in known]

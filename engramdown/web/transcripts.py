@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, timedelta
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -241,9 +240,7 @@ def session_in(memory: EpisodicMemory, prefix: str) -> str:
         SessionNotFoundError: If there is none.
         AmbiguousIdError: If there are several.
     """
-    ids = Sessions(memory.folder, Disk()).ids()
-    wanted = prefix.lower()
-    matches = [wanted] if wanted in ids else [each for each in ids if each.startswith(wanted)]
+    matches = Sessions(memory.folder, Disk()).matching(prefix)
     if not matches:
         raise SessionNotFoundError(prefix, str(memory.folder))
     if len(matches) > 1:
@@ -279,13 +276,11 @@ def list_days(call: Call) -> Reply:
 
 def show_day(call: Call) -> Reply:
     """Show what was written into the journal on a day: 2026-02-27, today or yesterday."""
-    journal, day = call.cortex.context.notebooks.journal_in(call.query.scope), call.path["day"]
-    ago = {"today": 0, "yesterday": 1}.get(day.lower())
+    journal = call.cortex.context.notebooks.journal_in(call.query.scope)
     try:
-        which = date.fromisoformat(day) if ago is None else journal.today() - timedelta(days=ago)
-    except ValueError:
-        why = f"{day!r} is not a day; give 2026-02-27, today or yesterday"
-        raise ProblemError("invalid", why, "day") from None
+        which = journal.day_named(call.path["day"])
+    except ValueError as error:
+        raise ProblemError("invalid", str(error), "day") from None
     page = journal.day(which)
     if page is None:
         raise ProblemError("not-found", f"nothing was written on {which.isoformat()}")

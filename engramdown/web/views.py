@@ -13,19 +13,11 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.git import Word, words
 from engramdown.language import on_screen
+from engramdown.serializers import BY_NAMES, SCOPE_NAMES
 
 Data = Mapping[str, Any]
 
-WHO: Final = {
-    "user": "you",
-    "person": "you, by hand",
-    "llm": "the assistant",
-    "consolidation": "tidying up",
-    "engramdown": "Engramdown",
-    "git": "somebody else, in a commit",
-    "": "somebody",
-}
-SCOPES: Final = {"project": "this project", "global": "all projects", "builtin": "built in"}
+WHO: Final = {**BY_NAMES, "": "somebody"}
 _DID: Final = {
     "accept": "accepted a proposal",
     "checkout": "brought another version",
@@ -409,7 +401,9 @@ def by_place(entries: Iterable[Data]) -> Iterator[tuple[str, list[Data]]]:
     """Yield the memories of each file and heading, in their order."""
     place, members = "", list[Data]()
     for entry in entries:
-        name = " · ".join(filter(None, (entry["file"], entry["heading"], SCOPES[entry["scope"]])))
+        name = " · ".join(
+            filter(None, (entry["file"], entry["heading"], SCOPE_NAMES[entry["scope"]]))
+        )
         if name != place and members:
             yield place, members
             members = []
