@@ -24,7 +24,7 @@ from engramdown import Cortex
 name, until = sys.argv[1], time.time() + float(sys.argv[2])
 store = Cortex.open().scopes.project_hc
 number = 0
-while time.time() < until:
+while not number or time.time() < until:
     store.encode_lesson(f"Learned by {name}, number {number}", topic=f"topic {name}")
     print(number, flush=True)
     number += 1

@@ -30,15 +30,17 @@ def test_an_error_at_any_call_leaves_memory_whole(name: str, tmp_path: Path) -> 
 @pytest.mark.soak
 def test_no_error_at_any_call_does_harm(tmp_path: Path, soak_seconds: float) -> None:
     end = time.monotonic() + soak_seconds
-    dice = random.Random()
+    seed = random.SystemRandom().randrange(2**32)
+    dice = random.Random(seed)
     cases = [Case(tmp_path / name, name) for name in OPERATIONS]
     landed = 0
     for number in count(1):
         fault = Fault(dice.randint(1, 100), dice.choice(ERRORS), sticky=dice.random() < 0.5)
         case = dice.choice(cases)
         wrong = act_on_failing_disk(case, tmp_path / f"{number}", fault)
-        assert wrong == "", f"{fault.number} of {case.name}: {fault.landed}"
+        assert wrong == "", f"seed {seed}, {fault.number} of {case.name}: {fault.landed}"
         landed += bool(fault.landed)
-        if time.monotonic() > end:
+        # A busy machine may need all of the time for one.
+        if number >= 20 and time.monotonic() > end:
             break
-    assert landed >= number / 4
+    assert landed, f"seed {seed}, {number} faults"

@@ -129,7 +129,7 @@ def test_a_transcript_is_read_from_any_line(windows: Windows, memory: str) -> No
     window.sees("#l-150.found").sees("#l-141").sees("#l-139", times=0)
     window.all("#l-150").press("End")
     window.page.get_by_role("button", name="Earlier lines").click()
-    window.sees(".row.user", "Question 20").sees("details:not([open]) summary", "pytest")
+    window.sees(".row.user", "Question 25").sees("details:not([open]) summary", "pytest")
     window.all(".row.tool_call summary").first.click()
     window.sees("details[open] .answer", "failed")
     window.all(".card summary").click()
