@@ -238,11 +238,16 @@ def _check_in(connection: sqlite3.Connection, cache: Path, disk: Disk) -> None:
     """Move the log of SQLite into the file and note how the file is then; the lock is held."""
     from engramdown.recall.index import FAILURES
 
+    (patience,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    # Whoever reads meanwhile may be this thread: a garbage collection closes one file in the midst
+    # of a question to another. What is not moved now moves later.
+    connection.execute("PRAGMA busy_timeout = 0")
     with contextlib.suppress(*FAILURES):
         # What FTS5 has merged leaves a third of the file empty. As a script, because each of its
         # steps frees one page, and there are no rows to ask for the next.
         connection.executescript("PRAGMA incremental_vacuum")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.execute(f"PRAGMA busy_timeout = {patience}")
     note_state(cache, disk)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -22,8 +23,10 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.language.terms import spelt, stem, tokens
 from engramdown.recall import index, index_file, lines
 from engramdown.recall.index import Index
+from engramdown.recall.index_file import IndexFile
 from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes
+from tests.conftest import PATIENCE
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.episodes.transcripts import append, found, line, memory, write
 
@@ -248,6 +251,30 @@ def test_a_long_log_of_sqlite_is_moved_into_the_file(
         with closing(memory(root)) as other:
             assert found(other, "zeppelin")
         assert index_of(root).stat().st_ino == inode
+
+
+def test_who_closes_the_file_waits_for_no_reader(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "_PATIENCE", 10 * PATIENCE)
+    folder, cache = root / "episodes", root / "cache"
+    first, other = (IndexFile(folder, cache, Disk()) for _ in range(2))
+    assert first.ask(lambda it: it.total) == other.ask(lambda it: it.total)
+    append(folder / "s1.jsonl", line(999, "zeppelin"))
+
+    def while_reading(_: Index) -> bool:
+        append(folder / "s1.jsonl", line(1000, "zeppelins"))
+        first.ask(lambda it: it.total)
+        # As a garbage collection does, in whichever thread.
+        closes = Thread(target=first.close, daemon=True)
+        closes.start()
+        closes.join(PATIENCE)
+        return closes.is_alive()
+
+    assert not other.ask(while_reading)
+    assert first.ask(lambda it: it.total) == other.ask(lambda it: it.total)
+    first.close()
+    other.close()
 
 
 def test_a_line_of_another_process_is_found_at_once(root: Path) -> None:
