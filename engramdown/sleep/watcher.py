@@ -460,8 +460,8 @@ class Watch:
             if left <= 0:
                 return False
             if self._woken.wait(min(self._pause, left)):
-                break
-        self._woken.clear()
+                self._woken.clear()
+                return True
         end = time.monotonic() + LONGEST
         while time.monotonic() < end and not self._woken.wait(_QUIET) and self._is_changed():
             pass
