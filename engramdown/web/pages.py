@@ -85,6 +85,8 @@ _MOST_PROPOSALS: Final = 500
 _MOST_STEPS: Final = 2_000
 # How many lines stand above the one that was asked for.
 _ABOVE: Final = 10
+# Lines at the end of a session that tell whether a turn runs there.
+_LAST: Final = 40
 _PLACE: Final = re.compile(r"[\w.-]+#\d+")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _SAID: Final = {"accept": "Accepted", "decline": "Declined"}
@@ -330,11 +332,12 @@ class Words(Form):
     text: str | None = None
 
 
-class Decisions(Form):
-    """One decision about many proposals."""
+class Decisions(Words):
+    """One decision about some proposals, and whether it has waited for the end of a turn."""
 
     decision: str
     ids: str = ""
+    waited: Literal["", "yes", "enough"] = ""
 
 
 class Back(Form):
@@ -375,7 +378,8 @@ def _turn(call: Call) -> str:
     with contextlib.suppress(ProblemError, EngramdownError, OSError):
         info = find_running(Sessions(memory.folder, Disk()), Disk()) if memory else None
         if info is not None:
-            last = _data(call, f"/v1/sessions/{info.id}/episodes", **{"from": info.lines})
+            first = max(0, info.lines - _LAST)
+            last = _data(call, f"/v1/sessions/{info.id}/episodes", **{"from": first})
             return info.id if views.is_in_turn(last, moment()) else ""
     return ""
 
@@ -406,12 +410,7 @@ def gone(call: Call) -> Reply:
     """Mark the proposals of the list that somebody decided on elsewhere."""
     left = set(call.cortex.review.ids())
     rows = [
-        _part(
-            f"#p-{key}",
-            _draw("proposal.j2", macro="done", args=(key, "", "Decided elsewhere", (), ())),
-        )
-        for key in call.query.ids.split()
-        if key not in left
+        _part(f"#p-{key}", _elsewhere(key)) for key in call.query.ids.split() if key not in left
     ]
     return _joined(_count(len(left)), *rows)
 
@@ -429,6 +428,9 @@ def decline(call: Call) -> Reply:
 def _decide(call: Call, decision: str, text: str | None) -> Reply:
     key = call.path["id"]
     found = _proposal(call, key)
+    if found and (session := _turn(call)):
+        rows, told = _later([found], decision, text, session)
+        return _joined(*rows, told)
     body = {"text": text} if text is not None else {}
     receipt = _ask(call, "POST", f"/v1/proposals/{key}/{decision}", body).data
     if receipt["action"] == "failed":
@@ -452,18 +454,56 @@ def _decided(
     ]
 
 
+def _later(
+    found: list[dict[str, Any]], decision: str, text: str | None, session: str
+) -> tuple[list[Reply], Reply]:
+    """Return the rows of decisions that wait for the end of a turn, and what asks again."""
+    said = f"{_SAID[decision]} when the turn ends"
+    rows = [
+        _draw("proposal.j2", macro="later", args=(each["id"], text or each["text"], said))
+        for each in found
+    ]
+    asks = {"decision": decision, "waited": "yes"} | ({} if text is None else {"text": text})
+    told = _draw("proposal.j2", macro="waits", args=([it["id"] for it in found], asks, session))
+    return rows, _part("#later", told, "beforeend")
+
+
 def resolve(call: Call) -> Reply:
-    """Decide on many proposals in one step."""
-    ids, decision = call.body.ids.split(), call.body.decision
+    """Decide on some proposals in one step, once no turn runs."""
+    ids, decision, waited = call.body.ids.split(), call.body.decision, call.body.waited
     found = {each["id"]: each for each in _pending(call)}
-    answers = [{"id": each, "decision": decision} for each in ids]
-    receipts = _ask(call, "POST", "/v1/proposals/resolve", {"answers": answers}).data["receipts"]
-    done = [key for key, it in zip(ids, receipts, strict=True) if it["action"] != "failed"]
-    rows = _decided(call, [found[key] for key in done if key in found], decision)
-    failed = [it["reason"] for it in receipts if it["action"] == "failed"]
-    told = _toast(". ".join([f"{_SAID[decision]} {len(done)}", *failed]), bad=bool(failed))
-    parts = [_part(f"#p-{key}", row) for key, row in zip(done, rows, strict=False)]
-    return _joined(told, *parts, _count(len(found) - len(done)))
+    wanted = [found[key] for key in ids if key in found]
+    session = _turn(call) if wanted and waited != "enough" else ""
+    if session and waited:
+        return replace(_html("", ""), headers={"HX-Reswap": "none"})
+    if session:
+        rows, told = _later(wanted, decision, call.body.text, session)
+        return _joined(told, *_in_place(wanted, rows))
+    rows = [_part(f"#p-{key}", _elsewhere(key)) for key in ids if key not in found]
+    done = []
+    if wanted:
+        answers = [{"id": it["id"], "decision": decision, "text": call.body.text} for it in wanted]
+        receipts = _ask(call, "POST", "/v1/proposals/resolve", {"answers": answers}).data
+        reasons = [it["action"] == "failed" and it["reason"] for it in receipts["receipts"]]
+        done = [it for it, reason in zip(wanted, reasons, strict=True) if not reason]
+        left = [it for it, reason in zip(wanted, reasons, strict=True) if reason]
+        said = ". ".join([f"{_SAID[decision]} {len(done)}", *filter(None, reasons)])
+        rows += [
+            _toast(said, bad=bool(left)),
+            *_in_place(done, _decided(call, done, decision, call.body.text)),
+            *_in_place(left, [_draw("proposal.j2", macro="row", args=(it,)) for it in left]),
+        ]
+    # In the place of what asked, if it was what waited.
+    ended = _draw("proposal.j2", macro="waited", args=())
+    return _joined(ended, *rows, _count(len(found) - len(done)))
+
+
+def _in_place(found: list[dict[str, Any]], rows: list[Reply]) -> list[Reply]:
+    return [_part(f"#p-{it['id']}", row) for it, row in zip(found, rows, strict=True)]
+
+
+def _elsewhere(key: str) -> Reply:
+    return _draw("proposal.j2", macro="done", args=(key, "", "Decided elsewhere", (), ()))
 
 
 def back(call: Call) -> Reply:

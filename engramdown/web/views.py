@@ -289,12 +289,14 @@ def hidden(line: Data, excluded: Data) -> str:
 def is_in_turn(lines: Sequence[Data], now: str) -> bool:
     """Whether a session whose last lines these are waits for its assistant.
 
-    A turn that said nothing for some minutes was broken off.
+    A turn that said nothing for some minutes was broken off. What memory notes of itself may stand
+    behind the end of a turn, and is none.
 
     >>> is_in_turn([{"role": "user", "ts": "2026-02-27T10:15:00Z"}], "2026-02-27T10:16:00Z")
     True
     """
-    last = lines[-1] if lines else {"role": "event", "ts": ""}
+    said = (each for each in reversed(lines) if not each["role"].startswith("memory_"))
+    last = next(said, {"role": "event", "ts": ""})
     if last["role"] in ("assistant", "event"):
         return False
     passed = datetime.fromisoformat(now) - datetime.fromisoformat(last["ts"])

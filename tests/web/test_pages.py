@@ -210,6 +210,40 @@ class TestInbox:
             session.end_turn("It is the cache.")
         assert "A turn is running" not in ask("inbox").text + ask("inbox/turn").text
 
+    def test_a_decision_waits_for_the_end_of_a_turn(self, cortex: Cortex, ask: Ask) -> None:
+        one, two, three = wait_for(cortex, "One is slow", "Two is red", "Three is late")
+        later = {"decision": "accept", "ids": one, "text": "One is quick", "waited": "yes"}
+        both = {"decision": "decline", "ids": f"{two} {three}"}
+        with cortex.session() as session:
+            session.begin_turn("Why is CI slow?")
+            first = ask(f"inbox/{one}/accept", {"text": "One is quick"}).text
+            assert "<b>Accepted when the turn ends</b>" in first
+            assert "One decision waits for the end of the turn in" in first
+            waiting = ask("inbox/resolve", both).text
+            assert waiting.count("<b>Declined when the turn ends</b>") == 2
+            assert "2 decisions wait" in waiting
+            again = ask("inbox/resolve", later)
+            assert (again.text, again.headers["HX-Reswap"]) == ("", "none")
+            assert [each.id for each in cortex.pending()] == [one, two, three]
+            session.end_turn("It is the cache.")
+        assert "<b>Accepted</b>" in ask("inbox/resolve", later).text
+        assert [each.text for each in cortex.entries()] == ["One is quick"]
+        # One of these was decided on elsewhere meanwhile.
+        cortex.resolve(two, "accept")
+        done = ask("inbox/resolve", {**both, "waited": "yes"}).text
+        assert (done.count("<b>Declined</b>"), done.count("Decided elsewhere")) == (1, 1)
+        # Or all were cancelled.
+        assert "Declined" not in ask("inbox/resolve", {**both, "ids": "", "waited": "yes"}).text
+
+    def test_nobody_has_to_wait(self, cortex: Cortex, ask: Ask) -> None:
+        (key,) = wait_for(cortex, "CI is slow")
+        # In another process, which is gone.
+        assert cortex.episodes
+        cortex.episodes.log("broken-off", "user", "Why is CI slow?")
+        assert "when the turn ends" in ask(f"inbox/{key}/accept", {}).text
+        enough = {"decision": "accept", "ids": key, "waited": "enough"}
+        assert "<b>Accepted</b>" in ask("inbox/resolve", enough).text
+
     def test_accepting_can_be_taken_back(self, cortex: Cortex, ask: Ask) -> None:
         one, other = wait_for(cortex, "Deploy on Tuesdays", "CI is slow")
         done = ask(f"inbox/{one}/accept", {})

@@ -129,7 +129,10 @@ class TestTranscripts:
     )
     def test_a_turn_ends_with_an_answer(self, role: str, ts: str, *, runs: bool) -> None:
         now = "2026-11-26T10:10:00Z"
-        assert views.is_in_turn([{"role": role, "ts": ts}], now) is runs
+        lines = [{"role": role, "ts": ts}]
+        assert views.is_in_turn(lines, now) is runs
+        # What memory notes of itself.
+        assert views.is_in_turn([*lines, {"role": "memory_write", "ts": now}], now) is runs
         assert not views.is_in_turn([], now)
 
 

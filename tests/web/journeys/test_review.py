@@ -100,6 +100,22 @@ def test_a_turn_that_begins_and_ends_is_told(cortex: Cortex, windows: Windows) -
         window.sees("[role=note]", times=0).sees(".row.current", WAITING[0])
 
 
+def test_what_is_decided_in_a_turn_is_done_at_its_end(cortex: Cortex, windows: Windows) -> None:
+    wait_for(cortex, *WAITING)
+    window = windows().sign_in().sees(".row.current")
+    with cortex.session() as session:
+        session.begin_turn("Why is CI slow?")
+        window.presses("a").sees(".row.done", "Accepted when the turn ends")
+        window.presses("d").sees(".row.done", "Declined when the turn ends")
+        window.sees("#later [role=note]", "One decision waits", times=2)
+        window.presses("u").sees(".row.done", times=1)
+        assert len(cortex.pending()) == len(WAITING)
+        session.end_turn("It is the cache.")
+        window.sees("#later [role=note]", times=0).sees("#waiting", "2")
+    window.sees(".row.done b", "Accepted", times=1)
+    assert texts(cortex) == [WAITING[0]]
+
+
 def test_an_empty_inbox_shows_what_was_learned_and_undoes_it(
     cortex: Cortex, windows: Windows
 ) -> None:
