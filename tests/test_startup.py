@@ -238,6 +238,15 @@ def test_a_hook_that_an_agent_calls_loads_no_command_line(
     assert [each for each in loaded if each.startswith(NOT_IN_HOOK.get(name, ()))] == []
 
 
+def test_a_server_loads_no_room_before_a_page_needs_it(
+    child_env: dict[str, str], project: Path
+) -> None:
+    rooms = ("consolidation", "context", "conversation", "git", "models", "recall.query", "sleep")
+    loaded = _loaded("import engramdown.web.app", child_env, project)
+    assert "uvicorn" in loaded
+    assert loaded & {f"engramdown.{room}" for room in [*rooms, "gate.gate"]} == set()
+
+
 def test_naming_a_model_loads_nothing_of_a_provider(
     child_env: dict[str, str], tmp_path: Path
 ) -> None:

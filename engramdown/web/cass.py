@@ -6,17 +6,20 @@ transcripts if it is not there, and who searches meanwhile is asked to come agai
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from engramdown.conversation import COLLECTIONS, CURSOR, TYPES, Chunk, Collection
 from engramdown.forks import Lock, in_thread
 from engramdown.web.problems import ProblemError, problem_of
 from engramdown.web.routes import Call, Form, Reply, Route, next_page
+
+if TYPE_CHECKING:
+    from engramdown.conversation import Chunk, Collection
 
 # How many summaries are made at once.
 _MOST: Final = 4
@@ -25,7 +28,6 @@ _MOST_KEPT: Final = 100
 # For how many seconds a search waits for an index that is being made.
 _PATIENCE: Final = 2.0
 _LONGEST_ID: Final = 100
-_BY_TYPE: Final[dict[str, Collection]] = {TYPES[each]: each for each in COLLECTIONS}
 
 _CONVERSATION: Final = "The id of a session, or the UUID that one began with."
 _TYPE: Final = "The only type."
@@ -81,13 +83,23 @@ class Asked(Form):
     conversation_id: str = Field(min_length=1, max_length=_LONGEST_ID, description=_CONVERSATION)
 
 
+def _cursor(after: str) -> str:
+    from engramdown.conversation import CURSOR
+
+    if after and not re.fullmatch(CURSOR, after):
+        raise ValueError(f"{after!r} is no cursor; give `next` of the last answer")
+    return after
+
+
 class ChunkQuery(Form):
     """Which chunks to list."""
 
     conversation_id: str | None = Field(None, max_length=_LONGEST_ID, description=_CONVERSATION)
     type: Literal["message", "summary", "journal"] | None = Field(None, description=_TYPE)
     limit: int = Field(50, ge=1, le=500, description="How many at most.")
-    after: str = Field("", pattern=f"^(?:{CURSOR})?$", description="`next` of the last answer.")
+    after: Annotated[str, AfterValidator(_cursor)] = Field(
+        "", description="`next` of the last answer."
+    )
 
 
 class SearchQuery(Form):
@@ -148,7 +160,7 @@ def memory_chunks(call: Call) -> Reply:
     query = call.query
     found = call.cortex.collections.chunks(
         query.limit,
-        collection=_BY_TYPE.get(query.type),
+        collection=_collection(query.type),
         conversation=query.conversation_id,
         after=query.after,
     )
@@ -164,7 +176,7 @@ def search_memory(call: Call) -> Reply:
     found = call.cortex.collections.search(
         query.query,
         query.limit,
-        collection=_BY_TYPE.get(query.type),
+        collection=_collection(query.type),
         conversation=query.conversation_id,
         min_similarity=query.min_similarity,
         recency=query.recency,
@@ -187,6 +199,12 @@ def as_json(chunk: Chunk) -> dict[str, Any]:
             "role": chunk.role,
         },
     }
+
+
+def _collection(type_: str | None) -> Collection | None:
+    from engramdown.conversation import TYPES
+
+    return next((each for each, name in TYPES.items() if name == type_), None)
 
 
 def _key(call: Call, session: str) -> Hashable:

@@ -9,7 +9,6 @@ from pydantic import Field
 from engramdown import Hippocampus
 from engramdown.engram import Scope
 from engramdown.errors import EntryNotFoundError, StoreError
-from engramdown.git import Place, compare
 from engramdown.hippocampus import Step, by_prefix
 from engramdown.serializers import differences_data, step_data, undone_data
 from engramdown.transcripts import stamp
@@ -83,6 +82,8 @@ def undo_step(call: Call) -> Reply:
 
 def show_differences(call: Call) -> Reply:
     """Say what changed in memory since a commit, or between two, memory by memory."""
+    from engramdown.git import Place, compare
+
     stores = {store.scope: store for store in call.cortex.scopes.stores}
     if call.query.scope not in stores:
         raise StoreError(f"the {call.query.scope} scope has no files")

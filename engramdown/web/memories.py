@@ -18,7 +18,6 @@ from pydantic import Field
 from engramdown import Entry
 from engramdown.engram import Basis, Confidence, Engram, Kind, Scope, Source
 from engramdown.errors import ChangedError, EntryNotFoundError, InvalidEngramError, StoreError
-from engramdown.gate import find_known, kind_of, reworded
 from engramdown.hippocampus import Archived, passes, version
 from engramdown.kinds import KIND_TABLE, scope_for
 from engramdown.serializers import (
@@ -170,6 +169,8 @@ def _engram(call: Call) -> Engram:
     Raises:
         InvalidEngramError: If a field is wrong.
     """
+    from engramdown.gate import kind_of, reworded
+
     given: NewMemory = call.body
     kind = given.kind or kind_of(given.text)
     if given.scope and given.scope not in KIND_TABLE[kind].scopes:
@@ -258,6 +259,8 @@ def _noted(call: Call, entry: Entry, change: Callable[[], Entry]) -> Reply:
 
 
 def _found(call: Call) -> Known:
+    from engramdown.gate import find_known
+
     with _looking(call):
         return find_known(call.cortex.scopes, call.cortex.review, call.path["id"])
 

@@ -10,9 +10,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from engramdown.cortex import refuse_mid_turn
 from engramdown.errors import InvalidEngramError
-from engramdown.gate import Answer
 from engramdown.serializers import folders, proposal_data, receipt_data, review_data
 from engramdown.web.routes import Call, ChangeRoute, Form, Paged, Reply, Route, page_of
 
@@ -59,6 +57,8 @@ def decline_proposal(call: Call) -> Reply:
 
 
 def _resolve(call: Call, decision: str, text: str | None = None) -> Reply:
+    from engramdown.cortex import refuse_mid_turn
+
     refuse_mid_turn(call.cortex.scopes)
     return Reply(receipt_data(call.cortex.resolve(call.path["id"], decision, text)))
 
@@ -69,6 +69,9 @@ def resolve_proposals(call: Call) -> Reply:
     Each has a receipt; one that says *failed* still waits. If an id is unknown or ambiguous,
     nothing is carried out.
     """
+    from engramdown.cortex import refuse_mid_turn
+    from engramdown.gate import Answer
+
     refuse_mid_turn(call.cortex.scopes)
     counts = Counter(each.id for each in call.body.answers)
     if twice := next((each for each, times in counts.items() if times > 1), ""):

@@ -12,7 +12,6 @@ from pydantic import Field
 from engramdown.engram import Scope
 from engramdown.episodes import CardFiles, EpisodicMemory, as_json, as_markdown
 from engramdown.errors import AmbiguousIdError, SessionNotFoundError, StoreError
-from engramdown.journal import WorkingNotes
 from engramdown.serializers import (
     card_data,
     day_page_data,
@@ -143,6 +142,8 @@ def show_card(call: Call) -> Reply:
 
 def show_notes(call: Call) -> Reply:
     """Show the notes that an assistant keeps on a session."""
+    from engramdown.journal import WorkingNotes
+
     memory, session = _named(call)
     kept = WorkingNotes(memory.folder.parent, session, disk=Disk())
     note = kept.read()

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from engramdown.git import Word, words
 from engramdown.language import on_screen
 from engramdown.serializers import BY_NAMES, SCOPE_NAMES
+
+if TYPE_CHECKING:
+    from engramdown.git import Word
 
 Data = Mapping[str, Any]
 
@@ -82,6 +84,8 @@ def shown(text: object) -> str:
 
 def diff(before: str, after: str) -> list[Word]:
     """Return both texts as one, word by word, ready to be shown."""
+    from engramdown.git import words
+
     return words(shown(before), shown(after))
 
 
@@ -206,6 +210,8 @@ def lines(step: Data) -> list[Line]:
 
 
 def _pair(before: str, after: str) -> list[Word]:
+    from engramdown.git import Word
+
     if before and after:
         return [Word(shown(after))] if before == after else diff(before, after)
     return [Word(shown(before or after), "-" if before else "+")] if before or after else []
