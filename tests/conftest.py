@@ -69,8 +69,8 @@ _PATIENT: Final = settings(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("default", _PATIENT, max_examples=25)
-# What is red there is red for whoever looks into it; new examples are sought at every desk. A law
-# that holds on the oldest Python is tried on the others, not searched again.
+# What is red there is red for whoever looks into it; new examples are sought at every desk. The
+# oldest Python, which runs the laws of the pure rooms alone, tries more of them.
 _EXAMPLES: Final = 50 if sys.version_info < (3, 12) else 20
 settings.register_profile("ci", _PATIENT, max_examples=_EXAMPLES, derandomize=True)
 settings.register_profile("fast", _PATIENT, max_examples=10, derandomize=True)

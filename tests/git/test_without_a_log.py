@@ -75,7 +75,6 @@ def knows_tables() -> bool:
 TABLES: Final = {"tables": ("--ref-format=reftable",)}
 SETTINGS: Final = {
     "no-log": ("core.logAllRefUpdates=false",),
-    "no-log-packed": ("core.logAllRefUpdates=false", "gc.packRefs=true"),
     "no-log-v4": ("core.logAllRefUpdates=false", "index.version=4"),
     "no-log-split": ("core.logAllRefUpdates=false", "core.splitIndex=true"),
     "log": (),

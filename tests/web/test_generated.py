@@ -21,7 +21,7 @@ from tests.web.conftest import HERE
 
 # What never ends, and what takes the key away that the test shows.
 _LEFT_OUT: Final = "^/v1/(events|keys)"
-_EXAMPLES: Final = 10
+_EXAMPLES: Final = 5
 # That a day exists, or a topic is a name, no schema can say; keys have a test of their own.
 _BEYOND: Final = [positive_data_acceptance, ignored_auth]
 
