@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import Field
 
 from engramdown.engram import Scope
-from engramdown.episodes import CardFiles, EpisodicMemory, as_json, as_markdown
+from engramdown.episodes import EpisodicMemory
 from engramdown.errors import AmbiguousIdError, SessionNotFoundError, StoreError
 from engramdown.serializers import (
     card_data,
@@ -135,6 +135,8 @@ def show_line(call: Call) -> Reply:
 
 def show_card(call: Call) -> Reply:
     """Show what a session was about: title, summary, tools, files."""
+    from engramdown.episodes import CardFiles
+
     memory, session = _named(call)
     path = CardFiles(memory.folder.parent, Disk()).path(session)
     return Reply(card_data(memory.card(session), path))
@@ -154,6 +156,8 @@ def show_notes(call: Call) -> Reply:
 
 def export_session(call: Call) -> Reply:
     """Export a session with everything in it, as a page of markdown or as JSON."""
+    from engramdown.episodes import as_json, as_markdown
+
     memory = _memory(call)
     session = session_in(memory, call.query.session)
     payloads = Payloads(memory.folder / PAYLOADS, Disk(), durable=False)
