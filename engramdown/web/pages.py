@@ -89,6 +89,8 @@ _ABOVE: Final = 10
 _LAST: Final = 40
 _PLACE: Final = re.compile(r"[\w.-]+#\d+")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+# Stands in what is drawn for the nonce of the answer; no memory can know it.
+_NONCE: Final = secrets.token_urlsafe(16)
 _SAID: Final = {"accept": "Accepted", "decline": "Declined"}
 
 
@@ -111,10 +113,24 @@ def _templates() -> Environment:
     made = Templates(autoescape=True, loader=loader, trim_blocks=True, lstrip_blocks=True)
     # A filter is called faster than a function.
     asked = "has_words hidden shown verb"
-    made.filters |= {name: getattr(views, name) for name in asked.split()} | {"when": _when}
+    made.filters |= {name: getattr(views, name) for name in asked.split()}
+    made.filters |= {"drawn": _drawn, "when": _when}
     drawn = "WHO SCOPE_NAMES because by_place compared diff lines title"
     made.globals |= {name: getattr(views, name) for name in drawn.split()}
+    made.globals |= {"nonce": _NONCE, "hx": _hx, "act": _button}
     return made
+
+
+def _drawn(data: object, template: str, *more: object, macro: str = "row") -> str:
+    """Return what a macro makes of JSON: most rows of a page are as they were before."""
+    return _kept(template, macro, json.dumps([data, *more]))
+
+
+@lru_cache(maxsize=512)
+def _kept(template: str, macro: str, data: str) -> str:
+    module = _templates().get_template(template).module
+    drawn: str = getattr(module, macro)(*json.loads(data))
+    return drawn
 
 
 def _when(at: str) -> str:
@@ -131,42 +147,37 @@ def _attribute(name: str, value: str) -> str:
     return f' hx-{name.replace("__", ":").replace("_", "-")}="{escape(value)}"'
 
 
-def _controls(nonce: str) -> dict[str, Callable[..., str]]:
-    """Return what writes the controls that htmx serves, with the nonce they need.
+def _asking(given: Mapping[str, object]) -> str:
+    said = f'hx-nonce="{_NONCE}"'
+    for name, value in given.items():
+        said += _attribute(name, value if isinstance(value, str) else json.dumps(value))
+    return said
 
-    ``hx`` writes the attributes of one, ``act`` a button with a key that acts on its row.
-    """
+
+def _hx(**given: object) -> str:
+    """Return the attributes of a control that htmx serves."""
     from markupsafe import Markup
 
-    def asking(given: Mapping[str, object]) -> str:
-        said = f'hx-nonce="{nonce}"'
-        for name, value in given.items():
-            said += _attribute(name, value if isinstance(value, str) else json.dumps(value))
-        return said
+    return Markup(_asking(given))  # noqa: S704 - every value was escaped
 
-    def hx(**given: object) -> str:
-        return Markup(asking(given))  # noqa: S704 - every value was escaped
 
-    def act(key: str, label: str, look: str = "", **given: object) -> str:
-        begin = f'<button class="{look}" data-key="{key}" data-changes'
-        asks = asking({"target": "closest .row", "swap": "outerHTML", **given})
-        end = f'{label} <kbd aria-hidden="true">{key}</kbd></button>'
-        return Markup(f"{begin} {asks}>{end}")  # noqa: S704 - key, label and look are the template's
+def _button(key: str, label: str, look: str = "", **given: object) -> str:
+    """Return a button with a key, which acts on its row."""
+    from markupsafe import Markup
 
-    return {"hx": hx, "act": act}
+    begin = f'<button class="{look}" data-key="{key}" data-changes'
+    asks = _asking({"target": "closest .row", "swap": "outerHTML", **given})
+    end = f'{label} <kbd aria-hidden="true">{key}</kbd></button>'
+    return Markup(f"{begin} {asks}>{end}")  # noqa: S704 - key, label and look are the template's
 
 
 def _draw(template: str, status: int = 200, *, macro: str = "", **values: object) -> Reply:
     """Return a fragment: a template, or what one of its macros writes."""
+    found = _templates().get_template(template)
+    args: Any = values.get("args")
+    html = str(getattr(found.module, macro)(*args) if macro else found.render(values))
     nonce = secrets.token_urlsafe(16)
-    known = {"nonce": nonce, **_controls(nonce), **values}
-    if macro:
-        # A macro sees what its module was made with.
-        module = _templates().get_template(template).make_module(known)
-        html = str(getattr(module, macro)(*values["args"]))  # type: ignore[misc]  # of any macro
-    else:
-        html = _templates().get_template(template).render(known)
-    return _html(html, nonce, status)
+    return _html(html.replace(_NONCE, nonce), nonce, status)
 
 
 def _html(html: str, nonce: str, status: int = 200) -> Reply:
