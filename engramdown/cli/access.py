@@ -265,13 +265,13 @@ class Transcripts:
         Raises:
             RefusalError: There is none, or there are several.
         """
-        ids = self.sessions.ids()
-        if not ids:
-            raise RefusalError(no_sessions(self.memory.folder))
         matches = self.sessions.matching(prefix)
         if not matches:
             import difflib
 
+            ids = self.sessions.ids()
+            if not ids:
+                raise RefusalError(no_sessions(self.memory.folder))
             near = difflib.get_close_matches(prefix, ids, n=1)
             meant = f"did you mean {near[0]}? " if near else ""
             raise RefusalError(f"no session {prefix!r}; {meant}`engramdown log` lists them")

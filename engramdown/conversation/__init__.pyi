@@ -1,5 +1,4 @@
 from engramdown.conversation.chunks import COLLECTIONS as COLLECTIONS
-from engramdown.conversation.chunks import CURSOR as CURSOR
 from engramdown.conversation.chunks import TYPES as TYPES
 from engramdown.conversation.chunks import Chunk as Chunk
 from engramdown.conversation.chunks import Collection as Collection
@@ -8,6 +7,7 @@ from engramdown.conversation.chunks import ConversationContext as ConversationCo
 from engramdown.conversation.chunks import Listed as Listed
 from engramdown.conversation.chunks import Near as Near
 from engramdown.conversation.chunks import WorkingSummary as WorkingSummary
+from engramdown.conversation.chunks import read_cursor as read_cursor
 from engramdown.conversation.conversation import MODES as MODES
 from engramdown.conversation.conversation import Compacted as Compacted
 from engramdown.conversation.conversation import Conversation as Conversation

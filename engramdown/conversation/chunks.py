@@ -62,7 +62,7 @@ _DAY: Final = 86_400_000_000
 # Before the year 1.
 _NEVER: Final = -(10**17)
 # A place in a list, as an answer gives it.
-CURSOR: Final = r"(-?[0-9]{1,18})\.([0-3])\.([0-9]{1,12})\.([A-Za-z0-9_.:/~-]{1,120})"
+_CURSOR: Final = r"(-?[0-9]{1,18})\.([0-3])\.([0-9]{1,12})\.([A-Za-z0-9_.:/~-]{1,120})"
 
 
 class Chunk(NamedTuple):
@@ -294,7 +294,7 @@ class Collections:
             StoreError: If the index cannot be used at all.
         """
         look = _Look(self, collection, conversation, limit)
-        last = _read_cursor(after) if after else None
+        last = read_cursor(after) if after else None
         kept = [each for each in look.few() if last is None or each.key < last]
         kept += look.said(limit + 1, last)
         kept.sort(key=lambda each: each.key, reverse=True)
@@ -857,8 +857,13 @@ def _cursor(key: _Key) -> str:
     return f"{key.at}.{key.sort}.{key.seq}.{key.name}"
 
 
-def _read_cursor(after: str) -> _Key:
-    found = re.fullmatch(CURSOR, after)
+def read_cursor(after: str) -> _Key:
+    """Return the place in a list that a cursor names.
+
+    Raises:
+        ValueError: If it is none of ours.
+    """
+    found = re.fullmatch(_CURSOR, after)
     if found is None:
         raise ValueError(f"after is {after!r}; give that of the last answer")
     return _Key(int(found[1]), int(found[2]), found[4], int(found[3]))

@@ -6,7 +6,6 @@ transcripts if it is not there, and who searches meanwhile is asked to come agai
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
@@ -84,10 +83,10 @@ class Asked(Form):
 
 
 def _cursor(after: str) -> str:
-    from engramdown.conversation import CURSOR
+    from engramdown.conversation import read_cursor
 
-    if after and not re.fullmatch(CURSOR, after):
-        raise ValueError(f"{after!r} is no cursor; give `next` of the last answer")
+    if after:
+        read_cursor(after)
     return after
 
 

@@ -11,7 +11,7 @@ import json
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -122,12 +122,12 @@ def _templates() -> Environment:
 
 
 def _drawn(data: object, template: str, *more: object, macro: str = "row") -> str:
-    """Return what a macro makes of JSON: most rows of a page are as they were before."""
-    return _kept(template, macro, json.dumps([data, *more]))
+    """Return what a macro makes of JSON; what has not changed is not drawn again."""
+    return _drawn_once(template, macro, json.dumps([data, *more]))
 
 
 @lru_cache(maxsize=512)
-def _kept(template: str, macro: str, data: str) -> str:
+def _drawn_once(template: str, macro: str, data: str) -> str:
     module = _templates().get_template(template).module
     drawn: str = getattr(module, macro)(*json.loads(data))
     return drawn
@@ -147,7 +147,7 @@ def _attribute(name: str, value: str) -> str:
     return f' hx-{name.replace("__", ":").replace("_", "-")}="{escape(value)}"'
 
 
-def _asking(given: Mapping[str, object]) -> str:
+def _attributes(given: Mapping[str, object]) -> str:
     said = f'hx-nonce="{_NONCE}"'
     for name, value in given.items():
         said += _attribute(name, value if isinstance(value, str) else json.dumps(value))
@@ -158,7 +158,7 @@ def _hx(**given: object) -> str:
     """Return the attributes of a control that htmx serves."""
     from markupsafe import Markup
 
-    return Markup(_asking(given))  # noqa: S704 - every value was escaped
+    return Markup(_attributes(given))  # noqa: S704 - every value was escaped
 
 
 def _button(key: str, label: str, look: str = "", **given: object) -> str:
@@ -166,7 +166,7 @@ def _button(key: str, label: str, look: str = "", **given: object) -> str:
     from markupsafe import Markup
 
     begin = f'<button class="{look}" data-key="{key}" data-changes'
-    asks = _asking({"target": "closest .row", "swap": "outerHTML", **given})
+    asks = _attributes({"target": "closest .row", "swap": "outerHTML", **given})
     end = f'{label} <kbd aria-hidden="true">{key}</kbd></button>'
     return Markup(f"{begin} {asks}>{end}")  # noqa: S704 - key, label and look are the template's
 
@@ -414,7 +414,7 @@ def proposal(call: Call) -> Reply:
 def proposal_row(call: Call) -> Reply:
     """Show one proposal in the list."""
     found = _proposal(call, call.path["id"])
-    return _draw("proposal.j2", macro="row", args=(found,)) if found else _html("", "")
+    return _row_of(found) if found else _html("", "")
 
 
 def gone(call: Call) -> Reply:
@@ -494,23 +494,27 @@ def resolve(call: Call) -> Reply:
     done = []
     if wanted:
         answers = [{"id": it["id"], "decision": decision, "text": call.body.text} for it in wanted]
-        receipts = _ask(call, "POST", "/v1/proposals/resolve", {"answers": answers}).data
-        reasons = [it["action"] == "failed" and it["reason"] for it in receipts["receipts"]]
-        done = [it for it, reason in zip(wanted, reasons, strict=True) if not reason]
-        left = [it for it, reason in zip(wanted, reasons, strict=True) if reason]
-        said = ". ".join([f"{_SAID[decision]} {len(done)}", *filter(None, reasons)])
+        review = _ask(call, "POST", "/v1/proposals/resolve", {"answers": answers}).data
+        answered = zip(wanted, review["receipts"], strict=True)
+        failed = {it["id"]: each["reason"] for it, each in answered if each["action"] == "failed"}
+        done = [it for it in wanted if it["id"] not in failed]
+        left = [it for it in wanted if it["id"] in failed]
         rows += [
-            _toast(said, bad=bool(left)),
+            _toast(". ".join([f"{_SAID[decision]} {len(done)}", *failed.values()]), bad=bool(left)),
             *_in_place(done, _decided(call, done, decision, call.body.text)),
-            *_in_place(left, [_draw("proposal.j2", macro="row", args=(it,)) for it in left]),
+            *_in_place(left, map(_row_of, left)),
         ]
     # In the place of what asked, if it was what waited.
     ended = _draw("proposal.j2", macro="waited", args=())
     return _joined(ended, *rows, _count(len(found) - len(done)))
 
 
-def _in_place(found: list[dict[str, Any]], rows: list[Reply]) -> list[Reply]:
+def _in_place(found: list[dict[str, Any]], rows: Iterable[Reply]) -> list[Reply]:
     return [_part(f"#p-{it['id']}", row) for it, row in zip(found, rows, strict=True)]
+
+
+def _row_of(found: dict[str, Any]) -> Reply:
+    return _draw("proposal.j2", macro="row", args=(found,))
 
 
 def _elsewhere(key: str) -> Reply:
@@ -521,11 +525,8 @@ def back(call: Call) -> Reply:
     """Take decisions back: the proposals wait again."""
     for step in call.body.steps.split():
         _ask(call, "POST", f"/v1/steps/{step}/undo")
-    rows = [
-        _part(f"#p-{key}", _draw("proposal.j2", macro="row", args=(found,)))
-        for key in call.body.ids.split()
-        if (found := _proposal(call, key))
-    ]
+    found = [it for key in call.body.ids.split() if (it := _proposal(call, key))]
+    rows = _in_place(found, map(_row_of, found))
     return _joined(_toast("Taken back"), *rows, _count(call.cortex.review.count()))
 
 
