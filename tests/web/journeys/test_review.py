@@ -116,6 +116,20 @@ def test_what_is_decided_in_a_turn_is_done_at_its_end(cortex: Cortex, windows: W
     assert texts(cortex) == [WAITING[0]]
 
 
+def test_what_comes_into_an_empty_inbox_in_a_turn_waits_too(
+    cortex: Cortex, windows: Windows
+) -> None:
+    window = windows().sign_in().sees(".empty")
+    with cortex.session() as session:
+        session.begin_turn("Why is CI slow?")
+        wait_for(cortex, WAITING[0])
+        window.sees("#queue .row.current", WAITING[0]).presses("a")
+        window.sees("#later [role=note]", "One decision waits")
+        session.end_turn("It is the cache.")
+        window.sees("#later [role=note]", times=0)
+    assert texts(cortex) == [WAITING[0]]
+
+
 def test_an_empty_inbox_shows_what_was_learned_and_undoes_it(
     cortex: Cortex, windows: Windows
 ) -> None:
